@@ -1,4 +1,4 @@
-//! A table from arbitrary bytes: refused or sound, never a panic.
+//! Tables from arbitrary bytes: refused or valid, never a panic.
 #![no_main]
 
 use evermargin_io::{Format, Limits, ReadOptions, read_bytes};

@@ -1,12 +1,12 @@
-//! Events from arbitrary bytes: a refused event changes nothing, an accepted one applies, and the engine that results saves,
-//! loads and continues.
+//! Events from arbitrary bytes: a refused event changes nothing, an accepted one is applied, and the resulting engine can
+//! be saved and loaded.
 #![no_main]
 
 use evermargin::Matrix;
 use evermargin::engine::{Budget, Engine, EngineParams, Event};
 use libfuzzer_sys::fuzz_target;
 
-/// Reads values from bytes; 0 when they are used up.
+/// Reads values from bytes; 0 after the last byte.
 struct Bytes<'b>(&'b [u8]);
 
 impl Bytes<'_> {
@@ -39,7 +39,7 @@ impl Bytes<'_> {
         let (rows, cols) = (usize::from(self.byte() % 10), 2 + usize::from(self.byte() % 32 == 31));
         let values = (0..rows * cols).map(|_| self.value()).collect();
         let labels = (0..rows).map(|_| (self.byte() % 3 == 0).then(|| self.name())).collect();
-        let x = Matrix::dense_with_any_values(values, rows, cols).expect("the shape is right");
+        let x = Matrix::dense_with_any_values(values, rows, cols).expect("the shape is valid");
         let x = if self.byte() % 4 == 0 { x.view().to_csr() } else { x };
         Event::Batch { x, labels }
     }
@@ -80,15 +80,16 @@ fuzz_target!(|bytes: &[u8]| {
         cache_bytes: 1 << 16,
         ..Default::default()
     };
-    let mut engine = Engine::new(&params).expect("the parameters are right");
+    let mut engine = Engine::new(&params).expect("the parameters are valid");
     while !bytes.0.is_empty() {
         let event = bytes.event(&engine);
         let before = engine.clone();
         if engine.apply(event).is_err() {
-            assert_eq!(engine, before, "refused, but the state has changed");
+            assert_eq!(engine, before, "a refused event changed the state");
         }
     }
     let saved = evermargin_io::artifacts::engine::pack(&engine).expect("an engine can be saved");
-    let loaded: Engine = evermargin_io::artifacts::engine::unpack("fuzz", &saved).expect("and loaded");
+    let loaded: Engine =
+        evermargin_io::artifacts::engine::unpack("fuzz", &saved).expect("a saved engine can be loaded");
     assert_eq!(loaded, engine);
 });

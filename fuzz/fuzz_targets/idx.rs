@@ -1,4 +1,4 @@
-//! An IDX array from arbitrary bytes: refused or sound, never a panic.
+//! IDX arrays from arbitrary bytes: refused or valid, never a panic.
 #![no_main]
 
 use evermargin_io::{Format, Limits, ReadOptions, read_bytes};

@@ -1,4 +1,4 @@
-//! A NumPy array from arbitrary bytes: refused or sound, never a panic.
+//! NumPy arrays from arbitrary bytes: refused or valid, never a panic.
 #![no_main]
 
 use evermargin_io::{Format, Limits, ReadOptions, read_bytes};

@@ -1,4 +1,4 @@
-//! An archive of NumPy arrays from arbitrary bytes: refused or sound, never a panic.
+//! Archives of NumPy arrays from arbitrary bytes: refused or valid, never a panic.
 #![no_main]
 
 use evermargin_io::{Format, Limits, ReadOptions, read_bytes};

@@ -1,4 +1,5 @@
-//! Durable appends of 1 KiB events, beside a plain file that is appended to and synced, in turn so that both meet the same disk.
+//! Rate of durable appends of 1 KiB events to the store, compared with a plain file that is appended to and synced. The
+//! two alternate, so that both run on the disk in the same condition.
 //!
 //! `cargo run --release --manifest-path research/Cargo.toml --bin append_speed -- [DIRECTORY] [SECONDS]`
 
@@ -11,7 +12,7 @@ use std::time::Instant;
 
 const BODY: [u8; 1024] = [0xa5; 1024];
 
-/// Appends batches for so long; events a second, batches in all.
+/// Appends batches for `seconds` and returns events per second.
 fn rate(
     seconds: f64,
     batch: usize,
@@ -47,12 +48,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let home = tempfile::tempdir_in(place)?;
     println!("{:>6} {:>16} {:>16} {:>7}", "batch", "store, events/s", "plain, events/s", "ratio");
     for batch in [1, 64, 512] {
-        let (mut kept, mut plain) = (0.0, 0.0);
+        let (mut stored, mut plain) = (0.0, 0.0);
         for _ in 0..3 {
-            kept += store_rate(home.path(), seconds / 3.0, batch)? / 3.0;
+            stored += store_rate(home.path(), seconds / 3.0, batch)? / 3.0;
             plain += plain_rate(home.path(), seconds / 3.0, batch)? / 3.0;
         }
-        println!("{batch:>6} {kept:>16.0} {plain:>16.0} {:>7.2}", kept / plain);
+        println!("{batch:>6} {stored:>16.0} {plain:>16.0} {:>7.2}", stored / plain);
     }
     let start = Instant::now();
     let store = Store::open(&home.path().join("store"), Open::Existing)?;

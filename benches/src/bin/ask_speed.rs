@@ -1,5 +1,5 @@
-//! How long the next question takes after one more label, over a pool of 60 000 × 784: the nearest of all samples, with
-//! scores kept current, and the nearest of a small pool of 59.
+//! Time to select the next query after one more label, over a pool of 60 000 × 784: the nearest of all samples, with
+//! cached scores, and the nearest of a small pool of 59.
 //!
 //!     cargo run --release --manifest-path research/Cargo.toml --bin ask_speed
 

@@ -1,8 +1,8 @@
-//! How long facility location takes: the first rows of a file of images, values divided by 255, RBF kernel.
+//! Time of facility location on the first rows of an image file (values divided by 255) with the RBF kernel.
 //!
 //!     cargo run --release --manifest-path research/Cargo.toml --bin facility_speed -- FILE [ROWS PICKS GAMMA CACHE_MB]
 //!
-//! Without a file, 10 000 × 784 random values of which one in five is not zero.
+//! Without a file, 10 000 × 784 random values, of which one in five is not zero.
 
 use evermargin::data::Matrix;
 use evermargin::kernel::Kernel;
@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let start = Instant::now();
     let chosen = choose(&params, &Pool::of(x.view()), picks, &())?;
     println!(
-        "{} of {} rows: objective {:.4}, {} gains looked at, {:.2} s",
+        "{} of {} rows: objective {:.4}, {} gains computed, {:.2} s",
         chosen.order.len(),
         x.rows(),
         chosen.gains.iter().sum::<f64>(),

@@ -1,7 +1,7 @@
-//! Seconds to find the neighbors of every row: `graph_speed [ROWS] [COLS] [K] [FILE]`.
+//! Time to find the neighbors of every row: `graph_speed [ROWS] [COLS] [K] [FILE]`.
 //!
-//! FILE holds ROWS·COLS bytes from its end (an IDX image file will do); without it rows are mixtures of 40 blurred shapes,
-//! which have the low inner dimension of images.
+//! The last ROWS·COLS bytes of FILE are the values (an IDX image file works). Without FILE, rows are mixtures of 40
+//! random shapes with noise, which have the low intrinsic dimension of images.
 
 use evermargin::Matrix;
 use evermargin::graph::{Graph, GraphParams, Search, Weights};
@@ -34,7 +34,7 @@ fn main() -> evermargin::Result<()> {
         let shared =
             (0..rows).map(|i| near.row(i).filter(|(j, _)| exact.row(i).any(|(l, _)| l == *j)).count());
         println!(
-            "share of the exact edges found: {:.4}",
+            "fraction of the exact edges found: {:.4}",
             shared.sum::<usize>() as f64 / (2 * exact.edges()) as f64
         );
     }
@@ -60,7 +60,7 @@ fn shapes(rows: usize, cols: usize) -> Vec<f64> {
     out
 }
 
-/// User and system time of all threads so far, from `/proc`; 0 where there is none.
+/// User and system time of all threads so far, from `/proc`; 0 if it is not available.
 fn cpu_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or("").split_whitespace().collect();

@@ -1,4 +1,4 @@
-//! Times the linear learner on text-like data, and writes the same data as libsvm text for a race.
+//! Time of the linear learner on text-like data; optionally writes the data as LIBSVM text for comparisons.
 //!
 //! `cargo run --release --manifest-path research/Cargo.toml --bin linear_speed -- [rows] [cols] [c] [tolerance] [file]`
 
@@ -37,12 +37,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("{:.4} s  {:?}", start.elapsed().as_secs_f64(), fitted.reports[0]);
     }
     if let (Some(before), Some(after)) = (cpu_before, cpu_seconds()) {
-        println!("{:.3} s of all processors a run", (after - before) / f64::from(runs));
+        println!("{:.3} CPU s per run", (after - before) / f64::from(runs));
     }
     Ok(())
 }
 
-/// User and system time of this process, where the system tells (Linux, in hundredths of a second).
+/// User and system time of this process, if available (Linux, in hundredths of a second).
 fn cpu_seconds() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/self/stat").ok()?;
     let fields: Vec<&str> = text.rsplit(')').next()?.split_whitespace().collect();

@@ -1,4 +1,4 @@
-//! Reads a file several times and prints megabytes a second: `read_speed FILE [TIMES]`.
+//! Reads a file several times and prints megabytes per second: `read_speed FILE [TIMES]`.
 //! `RAYON_NUM_THREADS` sets the number of threads.
 
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! Seconds to find the neighbors of every row: `smote_speed [ROWS] [COLS]`.
+//! Time of SMOTE, mostly spent on the neighbors of every row: `smote_speed [ROWS] [COLS]`.
 
 use evermargin::resampling::smote;
 use evermargin::{Kernel, Matrix};

@@ -1,13 +1,15 @@
-//! How fast a stream is read: `stream_speed ROWS_A_BATCH FILE|FOLDER|- [TEXT_COLUMN]`.
+//! Rate of reading a stream: `stream_speed ROWS_PER_BATCH FILE|FOLDER|- [TEXT_COLUMN]`.
 
 use evermargin_io::{LabelColumn, ReadOptions, Source, Stream, StreamOptions};
 use std::path::PathBuf;
 use std::time::Instant;
 
+const USAGE: &str = "usage: stream_speed ROWS_PER_BATCH FILE|FOLDER|- [TEXT_COLUMN]";
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args().skip(1);
-    let batch = args.next().ok_or("how many rows a batch?")?.parse()?;
-    let source = match args.next().ok_or("which file?")? {
+    let batch = args.next().ok_or(USAGE)?.parse()?;
+    let source = match args.next().ok_or(USAGE)? {
         dash if dash == "-" => Source::Stdin,
         name if PathBuf::from(&name).is_dir() => Source::Folder(name.into()),
         name => Source::File(name.into()),

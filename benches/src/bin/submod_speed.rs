@@ -1,6 +1,7 @@
-//! Times submod-s3vm on rows like those of KDD-99 and Adult: sparse, 122 columns, few labels.
+//! Time of submod-s3vm on rows like those of KDD-99 and Adult: sparse, 122 columns, few labels.
 //!
-//! `cargo run --release --manifest-path research/Cargo.toml --bin submod_speed -- [rows] [values a row] [labels] [threads]`
+//! `cargo run --release --manifest-path research/Cargo.toml --bin submod_speed -- [rows] [values per row] [labels]
+//! [threads]`
 
 use evermargin::data::{Label, Matrix};
 use evermargin::estimators::transductive::Ratio;
@@ -13,7 +14,7 @@ use std::sync::Mutex;
 
 const COLS: u32 = 122;
 
-/// Rows whose columns are drawn with frequencies that depend a little on the class.
+/// Rows whose columns are drawn with frequencies that depend slightly on the class.
 fn rows(n: usize, values: usize) -> Result<(Matrix, Vec<bool>), Box<dyn Error>> {
     let mut rng = rand_pcg::Pcg64::seed_from_u64(1);
     let (mut indptr, mut indices, mut truth) = (vec![0], Vec::new(), Vec::new());
@@ -35,7 +36,7 @@ fn rows(n: usize, values: usize) -> Result<(Matrix, Vec<bool>), Box<dyn Error>> 
     Ok((Matrix::csr(indptr, indices, values, COLS as usize)?, truth))
 }
 
-/// Remembers when the model began: only there a question has a tolerance.
+/// Records when the fit of the model begins: only its progress reports have a positive tolerance.
 struct Clock(Mutex<Option<f64>>);
 
 /// User and system time of this process (Linux, in hundredths of a second).
@@ -78,15 +79,15 @@ fn main() -> Result<(), Box<dyn Error>> {
         let fitted = pool.install(|| params.fit(x.view(), std::slice::from_ref(&problem), &clock))?;
         let end = seconds();
         let middle = clock.0.lock().ok().and_then(|at| *at).unwrap_or(end);
-        let given = fitted.transduced.ok_or("no labels")?;
-        let right = (labels..n).filter(|&i| (given.scores[0][i] > 0.0) == truth[i]).count();
-        let share = right as f64 / (n - labels).max(1) as f64;
+        let transduced = fitted.transduced.ok_or("no labels")?;
+        let correct = (labels..n).filter(|&i| (transduced.scores[0][i] > 0.0) == truth[i]).count();
+        let accuracy = correct as f64 / (n - labels).max(1) as f64;
         println!(
-            "{variant:?}: labels {:.2} s, model {:.2} s of processor, {share:.4} right",
+            "{variant:?}: labels {:.2} s, model {:.2} CPU s, accuracy {accuracy:.4}",
             middle - start,
             end - middle
         );
-        println!("  {:?}\n  {:?}", fitted.reports[0], given.facts);
+        println!("  {:?}\n  {:?}", fitted.reports[0], transduced.facts);
     }
     Ok(())
 }

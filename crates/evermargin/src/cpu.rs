@@ -1,5 +1,5 @@
-//! The CPU feature level: which of the compiled code paths this machine runs, as far as the choice can change the bits of a
-//! result. A state records its level, because learning that continues at another level diverges in the last bits.
+//! The CPU feature level: the compiled code paths that this machine runs, as far as they affect the bits of a result. A
+//! state records its level, because learning that continues at another level diverges in the last bits.
 
 use crate::math::simd;
 use std::fmt;
@@ -21,10 +21,10 @@ pub enum CpuLevel {
 }
 
 impl CpuLevel {
-    /// Every level, in ascending order.
+    /// All levels, in ascending order.
     pub const ALL: [Self; 4] = [Self::Baseline, Self::Neon, Self::Fma, Self::Avx512];
 
-    /// The name that files record.
+    /// The name as recorded in files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Baseline => "baseline",
@@ -34,7 +34,7 @@ impl CpuLevel {
         }
     }
 
-    /// The level of a name.
+    /// The level with a name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|level| level.name() == name)
     }
@@ -46,7 +46,7 @@ impl fmt::Display for CpuLevel {
     }
 }
 
-/// The level at which this process computes.
+/// The CPU feature level of this process.
 pub fn cpu_feature_level() -> CpuLevel {
     if simd::has_avx512() {
         CpuLevel::Avx512

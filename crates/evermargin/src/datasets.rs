@@ -1,5 +1,5 @@
-//! Seeded data sets for tests, demonstrations and races. The same name, parameters and seed give the same bits
-//! on every machine whose `sin`, `cos`, `ln` and `exp` agree.
+//! Seeded data sets for tests, demonstrations and benchmarks. The same name, parameters and seed give the same bits on
+//! every machine whose `sin`, `cos`, `ln` and `exp` agree.
 
 use crate::data::{Labels, Matrix};
 use crate::error::{Error, Result};
@@ -8,23 +8,23 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use std::f64::consts::{PI, TAU};
 
-/// What to generate. `None` takes the default of the generator.
+/// Parameters of a generated data set. `None` means the default of the generator.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GenerateParams {
     /// Number of rows.
     pub rows: usize,
-    /// Number of columns, where the generator lets one choose.
+    /// Number of columns, if the generator supports a choice.
     pub cols: Option<usize>,
     /// Standard deviation of the Gaussian noise.
     pub noise: Option<f64>,
-    /// Number of classes, where the generator lets one choose.
+    /// Number of classes, if the generator supports a choice.
     pub classes: Option<usize>,
-    /// Seed of the random numbers.
+    /// Random seed.
     pub seed: u64,
-    /// Below 1 the share of the rows that belong to the last class, from 1 on the rows of each other class for one
-    /// of the last; the others share the rest equally.
+    /// Class imbalance. Below 1: the fraction of the rows in the last class. From 1 on: the number of rows in each
+    /// other class per row of the last class. The other classes share the remaining rows equally.
     pub imbalance: Option<f64>,
-    /// Share of the rows whose label is replaced by another class, rounded to whole rows.
+    /// Fraction of the rows whose label is replaced by another class, rounded to an integer number of rows.
     pub flip: Option<f64>,
 }
 
@@ -34,7 +34,7 @@ impl Default for GenerateParams {
     }
 }
 
-/// The shape a generator fills: the class of each row is already drawn.
+/// Input of a generator; the class of each row is already drawn.
 struct Shape<'a> {
     class: &'a [u32],
     classes: usize,
@@ -78,7 +78,7 @@ static GENERATORS: [Generator; 11] = [
     },
     Generator {
         name: "circles",
-        about: "concentric circles, one a class",
+        about: "concentric circles, one per class",
         classes: 2..=100,
         default_classes: 2,
         cols: 2..=2,
@@ -88,7 +88,7 @@ static GENERATORS: [Generator; 11] = [
     },
     Generator {
         name: "spirals",
-        about: "spiral arms, one a class",
+        about: "spiral arms, one per class",
         classes: 2..=100,
         default_classes: 2,
         cols: 2..=2,
@@ -108,7 +108,7 @@ static GENERATORS: [Generator; 11] = [
     },
     Generator {
         name: "spheres",
-        about: "concentric spheres, one a class",
+        about: "concentric spheres, one per class",
         classes: 2..=100,
         default_classes: 2,
         cols: 2..=MAX_COLS,
@@ -118,7 +118,7 @@ static GENERATORS: [Generator; 11] = [
     },
     Generator {
         name: "ball",
-        about: "the middle of a ball against its shell, which overlap a little",
+        about: "the inside of a ball and its shell, which overlap slightly",
         classes: 2..=2,
         default_classes: 2,
         cols: 2..=MAX_COLS,
@@ -138,7 +138,7 @@ static GENERATORS: [Generator; 11] = [
     },
     Generator {
         name: "waveform",
-        about: "Breiman's three classes of mixed triangular waves; with two classes his first against the rest",
+        about: "Breiman's three classes of mixed triangular waves; with two classes the first against the rest",
         classes: 2..=3,
         default_classes: 3,
         cols: 21..=21,
@@ -158,7 +158,7 @@ static GENERATORS: [Generator; 11] = [
     },
     Generator {
         name: "drift",
-        about: "a stream of two Gaussians whose means turn once around the origin",
+        about: "a stream of two Gaussians whose means rotate once around the origin",
         classes: 2..=2,
         default_classes: 2,
         cols: 2..=MAX_COLS,
@@ -168,7 +168,7 @@ static GENERATORS: [Generator; 11] = [
     },
 ];
 
-/// The generators by name, with a line about each.
+/// Names of the generators, with a description of each.
 pub fn names() -> impl Iterator<Item = (&'static str, &'static str)> {
     GENERATORS.iter().map(|g| (g.name, g.about))
 }
@@ -186,7 +186,7 @@ pub fn generate(name: &str, params: &GenerateParams) -> Result<(Matrix, Labels)>
         return Err(Error::parameter("noise", noise, "a standard deviation from 0 to 1e6"));
     }
     if params.rows < classes {
-        return Err(Error::parameter("rows", params.rows, format!("at least {classes}, one a class")));
+        return Err(Error::parameter("rows", params.rows, format!("at least {classes}, one per class")));
     }
     let mut rng = Pcg64::seed_from_u64(params.seed);
     let class = classes_of_rows(params, classes, &mut rng)?;
@@ -222,7 +222,7 @@ fn within(
     Err(Error::parameter(name, value, text))
 }
 
-/// Class sizes as even as can be (or as `imbalance` says, at least one row each), in random order.
+/// Class sizes as equal as possible (or according to `imbalance`, at least one row each), in random order.
 fn classes_of_rows(params: &GenerateParams, classes: usize, rng: &mut Pcg64) -> Result<Vec<u32>> {
     let rows = params.rows;
     let last = match params.imbalance {
@@ -238,7 +238,7 @@ fn classes_of_rows(params: &GenerateParams, classes: usize, rng: &mut Pcg64) -> 
             return Err(Error::parameter(
                 "imbalance",
                 other,
-                "a share above 0, or from 1 on the rows of other classes for one of the last",
+                "a fraction between 0 and 1, or a ratio of 1 or more: rows of each other class per row of the last class",
             ));
         }
     };
@@ -262,7 +262,7 @@ pub(crate) fn normal(rng: &mut Pcg64) -> f64 {
     normal_pair(rng).0
 }
 
-/// A dense matrix, row by row from `(class, time in [0, 1), row)`, plus Gaussian noise on every column.
+/// A dense matrix, filled row by row from `(class, time in [0, 1), row)`, with Gaussian noise added to every column.
 fn dense(
     shape: &Shape<'_>,
     rng: &mut Pcg64,
@@ -270,7 +270,11 @@ fn dense(
 ) -> Result<Matrix> {
     let rows = shape.class.len();
     let Some(cells) = rows.checked_mul(shape.cols).filter(|&n| n <= 1 << 32) else {
-        return Err(Error::parameter("cols", shape.cols, "few enough that rows times cols stays below 2^32"));
+        return Err(Error::parameter(
+            "cols",
+            shape.cols,
+            "small enough that rows times cols stays below 2^32",
+        ));
     };
     let mut values = vec![0.0; cells];
     for (i, row) in values.chunks_exact_mut(shape.cols).enumerate() {
@@ -293,9 +297,9 @@ fn two_moons(shape: &Shape<'_>, rng: &mut Pcg64) -> Result<Matrix> {
     })
 }
 
-/// Given the class, the place on the moon says nothing about the place on the line (Sindhwani 2007, figure 4.2). The lines
-/// are 0.8 apart, 6 long and shifted by 1 along each other: at either end one class sticks out, so that a function that follows the lines
-/// is surest where it is wrong.
+/// Given the class, the position on the moon is independent of the position on the line (Sindhwani 2007, figure 4.2). The
+/// lines are 0.8 apart, 6 long and shifted by 1 along each other: at either end one class extends past the other, so that
+/// a function that follows the lines is most confident where it is wrong.
 fn two_moons_two_lines(shape: &Shape<'_>, rng: &mut Pcg64) -> Result<Matrix> {
     let (along, across) = (0.25 * PI).sin_cos();
     dense(shape, rng, |class, _, row, rng| {
@@ -330,8 +334,8 @@ fn spheres(shape: &Shape<'_>, rng: &mut Pcg64) -> Result<Matrix> {
     })
 }
 
-/// The first class at radius 0.45·u^(1/3) plus a deviation of 0.1, u uniform; the second at 0.8 with a deviation of 0.12; both
-/// kept in [0, 1], directions uniform.
+/// The first class at radius 0.45·u^(1/3) plus a deviation of 0.1, u uniform; the second at 0.8 with a deviation of 0.12;
+/// radii are clamped to [0, 1], directions are uniform.
 fn ball(shape: &Shape<'_>, rng: &mut Pcg64) -> Result<Matrix> {
     dense(shape, rng, |class, _, row, rng| {
         row.iter_mut().for_each(|v| *v = normal(rng));
@@ -344,8 +348,8 @@ fn ball(shape: &Shape<'_>, rng: &mut Pcg64) -> Result<Matrix> {
     })
 }
 
-/// A count is 0 with probability 0.97 in columns 1 to 100, 0.7 in 101 to 150 and 0.8 in the others, there 0.08 more in one class and
-/// less in the other, in turn; else it is 1, 2 or 3.
+/// A count is 0 with probability 0.97 in columns 1 to 100, 0.7 in columns 101 to 150 and 0.8 in the others, where the
+/// probability is 0.08 higher in one class and 0.08 lower in the other, alternating by column; otherwise it is 1, 2 or 3.
 fn categories(shape: &Shape<'_>, rng: &mut Pcg64) -> Result<Matrix> {
     dense(shape, rng, |class, _, row, rng| {
         for (j, v) in row.iter_mut().enumerate() {
@@ -361,15 +365,15 @@ fn categories(shape: &Shape<'_>, rng: &mut Pcg64) -> Result<Matrix> {
     })
 }
 
-/// Unit covariance, means ±1.6449/√d in every column: half the distance of the means is the 95 % quantile of
-/// the standard normal law, hence the Bayes error (Chapelle & Zien 2005, where d = 50).
+/// Unit covariance, means ±1.6449/√d in every column: half the distance of the means is the 95 % quantile of the standard
+/// normal distribution, so the Bayes error is 5 % (Chapelle & Zien 2005, where d = 50).
 fn g50c(shape: &Shape<'_>, rng: &mut Pcg64) -> Result<Matrix> {
     let mean = 1.644_853_626_951_472_2 / (shape.cols as f64).sqrt();
     dense(shape, rng, |class, _, row, _| row.fill(if class == 0 { -mean } else { mean }))
 }
 
-/// Breiman et al. (1984): a random convex combination of two of three triangular waves. Of two classes the second
-/// is his first, the other one of the rest.
+/// Breiman et al. (1984): a random convex combination of two of three triangular waves. With two classes, the second is
+/// Breiman's first class and the first is the union of the other two.
 fn waveform(shape: &Shape<'_>, rng: &mut Pcg64) -> Result<Matrix> {
     let wave = |peak: f64, i: usize| (6.0 - (i as f64 + 1.0 - peak).abs()).max(0.0);
     dense(shape, rng, |class, _, row, rng| {
@@ -386,7 +390,7 @@ fn waveform(shape: &Shape<'_>, rng: &mut Pcg64) -> Result<Matrix> {
     })
 }
 
-/// Means ±(cos 2πt, sin 2πt), t from 0 to 1 over the stream; further columns are noise alone.
+/// Means ±(cos 2πt, sin 2πt), t from 0 to 1 over the stream; further columns are noise only.
 fn drift(shape: &Shape<'_>, rng: &mut Pcg64) -> Result<Matrix> {
     dense(shape, rng, |class, t, row, _| {
         let (sin, cos) = (TAU * t).sin_cos();
@@ -399,24 +403,24 @@ fn drift(shape: &Shape<'_>, rng: &mut Pcg64) -> Result<Matrix> {
 /// other for 12 % of the words. Values are (1 + ln tf)·(1 + ln((1 + n)/(1 + df))), rows of unit length.
 fn text(shape: &Shape<'_>, rng: &mut Pcg64) -> Result<Matrix> {
     let (rows, cols) = (shape.class.len(), shape.cols);
-    let mut law = [vec![0.0; cols], vec![0.0; cols]];
+    let mut cumulative = [vec![0.0; cols], vec![0.0; cols]];
     for j in 0..cols {
         let tilt = if rng.random::<f64>() < 0.12 { [2.0, 0.5] } else { [1.0, 1.0] };
         let turn = usize::from(rng.random::<bool>());
         for side in 0..2 {
-            let below = if j == 0 { 0.0 } else { law[side][j - 1] };
-            law[side][j] = below + tilt[side ^ turn] / (j + 1) as f64;
+            let below = if j == 0 { 0.0 } else { cumulative[side][j - 1] };
+            cumulative[side][j] = below + tilt[side ^ turn] / (j + 1) as f64;
         }
     }
     let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
     let mut frequency = vec![0u32; cols];
     let mut words = Vec::new();
     for &class in shape.class {
-        let law = &law[class as usize];
+        let cumulative = &cumulative[class as usize];
         words.clear();
         for _ in 0..10 + poisson(90.0, rng) {
-            let at = rng.random::<f64>() * law[cols - 1];
-            words.push(law.partition_point(|&p| p <= at).min(cols - 1) as u32);
+            let at = rng.random::<f64>() * cumulative[cols - 1];
+            words.push(cumulative.partition_point(|&p| p <= at).min(cols - 1) as u32);
         }
         words.sort_unstable();
         for run in words.chunk_by(|a, b| a == b) {
@@ -439,7 +443,7 @@ fn text(shape: &Shape<'_>, rng: &mut Pcg64) -> Result<Matrix> {
     Matrix::csr(indptr, indices, values, cols)
 }
 
-/// Knuth's product of uniforms; fit for means up to some hundreds.
+/// Knuth's product of uniforms; suitable for means up to several hundred.
 fn poisson(mean: f64, rng: &mut Pcg64) -> usize {
     let limit = (-mean).exp();
     let (mut count, mut product) = (0, rng.random::<f64>());
@@ -473,7 +477,7 @@ mod tests {
     }
 
     #[test]
-    fn imbalance_and_flips_are_counted() {
+    fn imbalance_and_flips_give_exact_counts() {
         let p = GenerateParams { imbalance: Some(0.1), ..params(1000, 1) };
         assert_eq!(generate("two-moons", &p).unwrap().1.counts(), [900, 100]);
         let clean = generate("two-moons", &params(1000, 1)).unwrap();
@@ -494,7 +498,7 @@ mod tests {
     }
 
     #[test]
-    fn g50c_has_the_bayes_error_it_claims() {
+    fn g50c_has_a_bayes_error_of_5_percent() {
         let (x, y) = generate("g50c", &params(20_000, 3)).unwrap();
         let wrong = (0..x.rows())
             .filter(|&i| {
@@ -506,10 +510,10 @@ mod tests {
         assert!((wrong as f64 / 20_000.0 - 0.05).abs() < 0.006, "{wrong}");
     }
 
-    /// Means by hand: (11 + 15)/2 is the center of the first class, and the rest, half (11, 7) and half (15, 7), has
-    /// a quarter of the second wave.
+    /// Expected means: (11 + 15)/2 is the center of the first class; the rest, half (11, 7) and half (15, 7), has a
+    /// quarter of the second wave.
     #[test]
-    fn two_classes_of_waves_are_the_first_against_the_rest() {
+    fn waveform_with_two_classes_is_the_first_against_the_rest() {
         let p = GenerateParams { classes: Some(2), noise: Some(0.0), ..params(4000, 3) };
         let (x, y) = generate("waveform", &p).unwrap();
         let mean = |class: u32, wave: usize| {
@@ -521,7 +525,7 @@ mod tests {
             };
             rows.iter().map(|&i| at(i)).sum::<f64>() / rows.len() as f64
         };
-        // heights of the waves that peak at 7, 11, 15 in columns 7 and 15: 6, 2, 0 and 0, 2, 6
+        // heights of the waves with peaks at 7, 11 and 15 in columns 7 and 15: 6, 2, 0 and 0, 2, 6
         for (class, column, expected) in [(1, 7, 1.0), (1, 15, 4.0), (0, 7, 3.5), (0, 15, 2.0)] {
             assert!(
                 (mean(class, column) - expected).abs() < 0.15,
@@ -543,7 +547,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_teach() {
+    fn errors_name_the_parameter_and_the_allowed_values() {
         let bad = |name: &str, p: GenerateParams| generate(name, &p).unwrap_err().to_string();
         assert!(bad("moon", params(10, 0)).contains("two-moons"));
         assert!(bad("two-moons", GenerateParams { cols: Some(3), ..params(10, 0) }).contains("must be 2"));

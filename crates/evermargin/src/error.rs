@@ -1,32 +1,32 @@
-//! The error type of the core: what is wrong, what is allowed, and what helps.
+//! The error type of the core: the problem, the allowed values, and a remedy.
 //!
 //! A remedy is a value ([`Remedy`]). The core words it without the names of a front end; each front end words it for its
 //! users with [`Error::worded`].
 
 use std::fmt;
 
-/// Everything that can go wrong in the core. Files and lines are added by `evermargin-io`.
+/// All errors of the core. `evermargin-io` adds files and lines.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A parameter is outside its range.
     #[error("parameter {name} = {value}: must be {allowed}")]
     Parameter {
-        /// Name of the parameter as the user writes it.
+        /// Name of the parameter as written by users.
         name: &'static str,
-        /// The value given.
+        /// The given value.
         value: String,
-        /// What is allowed, as the end of the sentence "must be …".
+        /// The allowed values, as the end of the sentence "must be …".
         allowed: String,
     },
     /// Rows, columns, labels or weights that do not fit together.
     #[error("{what}: expected {expected}, found {found}")]
     Shape {
-        /// What was counted.
+        /// The quantity that was counted.
         what: &'static str,
-        /// The count that fits.
+        /// The expected count.
         expected: usize,
-        /// The count given.
+        /// The actual count.
         found: usize,
     },
     /// A value that is NaN, infinite or too large.
@@ -38,27 +38,27 @@ pub enum Error {
         column: usize,
         /// The value.
         value: f64,
-        /// What to do about it.
+        /// The remedy.
         remedy: &'static str,
     },
-    /// Data on which the task has no answer (no rows, one class, no labels …).
+    /// Data for which the task has no result (no rows, one class, no labels …).
     #[error("{0}")]
     Data(String),
-    /// Data or options on which the task has no answer, with what would help.
+    /// Data or options for which the task has no result, with a remedy.
     #[error("{what}; {remedy}")]
     Unsuitable {
-        /// What is wrong.
+        /// The problem.
         what: String,
-        /// What helps.
+        /// The remedy.
         remedy: Remedy,
     },
-    /// A model whose parts contradict each other.
+    /// A model whose parts do not fit together.
     #[error("model: {0}")]
     Model(String),
-    /// The caller's watch ended the work; nothing was changed.
+    /// The watch of the caller ended the work; nothing was changed.
     #[error("interrupted")]
     Interrupted,
-    /// A saved learner whose parts contradict each other.
+    /// A saved learner whose parts do not fit together.
     #[error("the state is damaged: {0}")]
     State(String),
 }
@@ -70,7 +70,7 @@ impl Error {
         Self::Parameter { name, value: value.to_string(), allowed: allowed.into() }
     }
 
-    /// A name for the kind of error that never changes, for programs.
+    /// A stable name for the kind of error, for programs.
     pub fn code(&self) -> &'static str {
         match self {
             Self::Parameter { .. } => "parameter",
@@ -83,7 +83,7 @@ impl Error {
         }
     }
 
-    /// The message with its remedy in the words of a front end.
+    /// The message, with its remedy worded by a front end.
     pub fn worded(&self, words: impl Fn(&Remedy) -> String) -> String {
         match self {
             Self::Unsuitable { what, remedy } => format!("{what}; {}", words(remedy)),
@@ -92,7 +92,7 @@ impl Error {
     }
 }
 
-/// What helps against an error.
+/// Remedy for an error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Remedy {
@@ -122,5 +122,5 @@ impl fmt::Display for Remedy {
     }
 }
 
-/// The core's result.
+/// Result type of the core.
 pub type Result<T> = std::result::Result<T, Error>;

@@ -1,4 +1,4 @@
-//! Large-margin learning that never ends: the core, without I/O, clock or ambient randomness.
+//! Semi-supervised, online and active large-margin learning: the core, without I/O, clock or ambient randomness.
 
 pub mod active;
 pub mod cpu;

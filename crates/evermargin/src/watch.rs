@@ -1,18 +1,18 @@
 //! Progress of a long computation, and the caller's permission to continue.
 
-/// Where a loop stands.
+/// Progress of a loop.
 #[derive(Debug, Clone, Copy)]
 pub struct Progress {
-    /// Steps so far.
+    /// Number of steps so far.
     pub steps: u64,
-    /// Violation of the optimality conditions now.
+    /// Current violation of the optimality conditions.
     pub violation: f64,
-    /// Violation at which it ends.
+    /// Violation at which the loop ends.
     pub tolerance: f64,
 }
 
-/// Progress out, permission to go on in. The core has no clock and no signals; time limits, bars and Ctrl-C
-/// live with the caller.
+/// Receives progress and decides whether to continue. The core has no clock and no signals; time limits, progress bars
+/// and Ctrl-C are handled by the caller.
 pub trait Watch: Sync {
     /// Called between pieces of work; `false` ends the loop, which reports that it was interrupted.
     fn proceed(&self, progress: &Progress) -> bool;
@@ -27,11 +27,11 @@ pub trait Watch: Sync {
         None
     }
 
-    /// Called when learning is done and what follows only tells about it.
+    /// Called when learning is done and only additional results are still computed.
     fn learned(&self) {}
 }
 
-/// Never stops.
+/// Never ends the work.
 impl Watch for () {
     fn proceed(&self, _: &Progress) -> bool {
         true

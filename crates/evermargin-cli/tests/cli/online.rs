@@ -248,7 +248,7 @@ fn what_contradicts_a_state_is_refused() {
     shell.write("new.svm", &text);
     let said = shell.run("fit new.svm --resume s.evs -o x.evm");
     assert_eq!(said.code, 1);
-    assert!(said.err.contains("error: new.svm: class 4 is new: the state knows 1, 2, 3;"), "{}", said.err);
+    assert!(said.err.contains("error: new.svm: class 4 is new: the state has 1, 2, 3;"), "{}", said.err);
     std::fs::remove_file(shell.path("new.svm")).unwrap();
     assert_eq!(shell.files(), before, "nothing half-written");
 
@@ -281,7 +281,7 @@ fn a_state_that_chose_its_samples_goes_on_with_all_rows() {
     shell.ok("fit monday.svm --learner lasvm --select active --labels-budget 40 --state s.evs -o m.evm");
     let said = shell.ok("fit tuesday.svm --resume s.evs -o m.evm");
     assert!(
-        said.err.contains("note: the state chose its samples; now every labeled row is learned from"),
+        said.err.contains("note: the saved learner selected its samples; this update uses every labeled row"),
         "{}",
         said.err
     );

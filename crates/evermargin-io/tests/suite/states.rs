@@ -116,7 +116,7 @@ fn what_does_not_fit_is_refused() {
         |x, labels: &Labels| partial_fit(&kept, x, labels, PartialFitOptions::default(), &()).map(|_| ());
     labels.classes = vec!["ant".into(), "wasp".into()];
     let error = go(x.clone(), &labels).unwrap_err().to_string();
-    assert!(error.starts_with("class wasp is new: the state knows ant, bee;"), "{error}");
+    assert!(error.starts_with("class wasp is new: the state has ant, bee;"), "{error}");
     let unknown = Labels { classes: vec![], of: vec![None; 10] };
     assert!(go(x.clone(), &unknown).unwrap_err().to_string().starts_with("no row has a label"));
     labels.classes[1] = "bee".into();
@@ -166,7 +166,7 @@ fn files_that_are_no_states_are_told_apart() {
     let mut damaged = kept.clone();
     damaged.saved.ids[0] = kept.rows;
     let error = state::to_bytes(&damaged).unwrap_err().to_string();
-    assert!(error.contains("not numbered as they came"), "{error}");
+    assert!(error.contains("row ids or counts are out of range"), "{error}");
     let mut damaged = kept.clone();
     damaged.saved.counts.seen = u64::MAX;
     assert!(state::to_bytes(&damaged).is_err());

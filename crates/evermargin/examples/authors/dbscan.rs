@@ -1,22 +1,22 @@
-//! DBSCAN (Ester, Kriegel, Sander & Xu 1996) on any distance.
+//! DBSCAN (Ester, Kriegel, Sander & Xu 1996) for any distance.
 //!
-//! A record is *core* when at least `min_points` records, itself included, are within `eps` of it. Core records within
-//! `eps` of each other are in one cluster; a record near a core record but not core itself joins the first such
-//! cluster that is found; what is left is noise. Density makes up for a distance that is no metric: records A and C
-//! that look different are one author when enough records between them look like both.
+//! A record is a *core* record if at least `min_points` records, including itself, are within `eps` of it. Core records
+//! within `eps` of each other are in one cluster; another record near a core record joins the first such cluster that is
+//! found; the remaining records are noise. Density compensates for a distance that is not a metric: records A and C that
+//! look different have one author if enough records between them are similar to both.
 //!
-//! Departure: noise becomes singletons, since every record has an author.
+//! Departure: noise records become singletons, because every record has an author.
 
 /// Clusters of n records.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Clusters {
     /// Cluster of each record, numbered from 0 in the order of their first records.
     pub label: Vec<usize>,
-    /// Whether the record is core.
+    /// Whether each record is a core record.
     pub core: Vec<bool>,
 }
 
-/// Clusters `n` records by a symmetric distance; n² distances are asked for.
+/// Clusters `n` records by a symmetric distance; it computes n² distances.
 pub fn dbscan(n: usize, eps: f64, min_points: usize, distance: impl Fn(usize, usize) -> f64) -> Clusters {
     let near = |p: usize| -> Vec<usize> { (0..n).filter(|&q| p == q || distance(p, q) <= eps).collect() };
     let mut cluster: Vec<Option<usize>> = vec![None; n];
@@ -48,7 +48,7 @@ pub fn dbscan(n: usize, eps: f64, min_points: usize, distance: impl Fn(usize, us
     Clusters { label: renumber(&cluster), core }
 }
 
-/// Numbers clusters by first record; a record without one gets its own.
+/// Numbers clusters by their first records; a record without a cluster gets its own.
 fn renumber(cluster: &[Option<usize>]) -> Vec<usize> {
     let mut number = std::collections::BTreeMap::new();
     let alone = |i: usize, c: Option<usize>| c.map_or((true, i), |c| (false, c));
@@ -84,14 +84,14 @@ mod tests {
         d
     }
 
-    /// Whether two labelings put the same of the chosen records together.
+    /// Whether two labelings induce the same partition of the chosen records.
     fn same_partition(a: &[usize], b: &[usize], chosen: &[bool]) -> bool {
         let chosen: Vec<usize> = (0..a.len()).filter(|&i| chosen[i]).collect();
         chosen.iter().all(|&i| chosen.iter().all(|&j| (a[i] == a[j]) == (b[i] == b[j])))
     }
 
-    /// The definition: which records are core, and the connected components of those, by passing the smallest number
-    /// on until nothing changes.
+    /// The definition: the core records and their connected components, by propagating the smallest label until nothing
+    /// changes.
     fn by_definition(d: &[Vec<f64>], eps: f64, min_points: usize) -> (Vec<bool>, Vec<usize>) {
         let n = d.len();
         let core: Vec<bool> =
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_records_does_not_matter_to_core_records() {
+    fn core_clusters_do_not_depend_on_the_order_of_records() {
         let mut rng = Pcg64::seed_from_u64(2);
         for _ in 0..100 {
             let n = 20;
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn no_distance_allowed_gives_singletons_and_any_distance_one_cluster() {
+    fn eps_0_gives_singletons_and_infinite_eps_one_cluster() {
         let mut rng = Pcg64::seed_from_u64(3);
         for n in 1..12 {
             let d = random(n, &mut rng);
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chain_of_near_records_is_one_cluster_and_a_far_one_is_alone() {
+    fn a_chain_is_one_cluster_and_a_far_record_a_singleton() {
         let at = [0.0_f64, 1.0, 2.0, 3.0, 10.0];
         let found = dbscan(5, 1.0, 3, |i, j| (at[i] - at[j]).abs());
         assert_eq!(found.label, [0, 0, 0, 0, 1]);

@@ -1,8 +1,8 @@
 //! Distances between records: one minus a similarity, or learned from labeled pairs.
 //!
-//! The learned distance is d = 1/(1 + exp f), f being the decision of a support vector machine for "same author"
-//! (rbf kernel, C = 1, γ = 0.05 as in Ertekin 2009, section 3.4): symmetric because the features are, in (0, 1), ½ on
-//! the boundary.
+//! The learned distance is d = 1/(1 + exp f), where f is the decision value of a support vector machine for "same
+//! author" (rbf kernel, C = 1, γ = 0.05 as in Ertekin 2009, section 3.4). It is symmetric because the features are,
+//! lies in (0, 1), and is ½ on the boundary.
 
 use crate::similarity::{FEATURES, mean};
 use evermargin::active::StopRule;
@@ -12,55 +12,55 @@ use evermargin::params::{ParamValue, ParamValues};
 use evermargin::pipeline::train::{Gamma, ScalingChoice, TrainOptions, train};
 use evermargin::{Labels, Matrix, MatrixView, Result};
 
-/// How pairs are taught to the support vector machine.
+/// Training method of the support vector machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Teaching {
-    /// `svc` on all pairs: the batch solver, the thesis's LIBSVM.
+pub enum Training {
+    /// `svc` on all pairs: the batch solver, LIBSVM in the thesis.
     Batch,
-    /// `lasvm` on pairs in a random order, until so many labels were looked at; 0 = all.
+    /// `lasvm` on pairs in random order, up to this number of labels; 0 = all.
     Random(usize),
-    /// `lasvm` that asks for the label of the pair nearest to its boundary among 59 drawn, until a rule says stop.
+    /// `lasvm` that queries the label of the pair nearest to its boundary among 59 drawn, until a stopping rule applies.
     Active(StopRule),
 }
 
-/// A way to tell how far two records are apart.
+/// A distance between two records.
 #[derive(Debug, Clone)]
 pub enum Distance {
-    /// One similarity, by number.
+    /// One similarity, by index.
     One(usize),
-    /// The mean of the similarities that are there.
+    /// The mean of the similarities whose attributes are present.
     Mean,
-    /// What was learned.
+    /// A learned distance.
     Learned(Box<Learned>),
 }
 
-/// A learned distance and what it cost.
+/// A learned distance and its cost in labels.
 #[derive(Debug, Clone)]
 pub struct Learned {
     /// The support vector machine.
     pub classifier: Classifier,
-    /// Labels of pairs it asked for.
+    /// Number of pair labels that were queried.
     pub labels: usize,
-    /// Why it asked for no more.
-    pub why: &'static str,
+    /// Reason why queries ended.
+    pub stop_reason: &'static str,
 }
 
 impl Distance {
-    /// Learns from pairs, the rows of `x`, and whether each is of one author.
-    pub fn learn(teaching: Teaching, x: Matrix, same: &[bool], seed: u64) -> Result<Self> {
+    /// Trains on pairs, the rows of `x`, with whether both records of each pair have the same author.
+    pub fn learn(training: Training, x: Matrix, same: &[bool], seed: u64) -> Result<Self> {
         let token = |&same: &bool| Some(if same { "1" } else { "0" });
         let labels = Labels::from_tokens(same.iter().map(token));
-        let trained = train(x, &labels, &options(teaching, seed), &())?;
-        let (asked, why) = match trained.online {
+        let trained = train(x, &labels, &options(training, seed), &())?;
+        let (asked, stop_reason) = match trained.online {
             Some(online) => (online.labels, online.stopped.why()),
             None => (same.len(), "every sample was used"),
         };
-        Ok(Self::Learned(Box::new(Learned { classifier: trained.classifier, labels: asked, why })))
+        Ok(Self::Learned(Box::new(Learned { classifier: trained.classifier, labels: asked, stop_reason })))
     }
 
-    /// How alike the records of each pair are: larger is more alike. One batch, so that the learned distance goes
-    /// through its support vectors in blocks of pairs.
-    pub fn alike(&self, pairs: MatrixView<'_>) -> Result<Vec<f64>> {
+    /// Similarity of the records of each pair; larger is more similar. All pairs are one batch, so that the learned
+    /// distance processes its support vectors in blocks of pairs.
+    pub fn similarity(&self, pairs: MatrixView<'_>) -> Result<Vec<f64>> {
         match self {
             Self::One(which) => Ok(each(pairs, |row| row[*which])),
             Self::Mean => Ok(each(pairs, mean)),
@@ -68,15 +68,15 @@ impl Distance {
         }
     }
 
-    /// The distance, in [0, 1], of records that are so much alike.
-    pub fn of(&self, alike: f64) -> f64 {
+    /// The distance, in [0, 1], of records with this similarity.
+    pub fn of(&self, similarity: f64) -> f64 {
         match self {
-            Self::One(_) | Self::Mean => 1.0 - alike,
-            Self::Learned(_) => 1.0 / (1.0 + alike.exp()),
+            Self::One(_) | Self::Mean => 1.0 - similarity,
+            Self::Learned(_) => 1.0 / (1.0 + similarity.exp()),
         }
     }
 
-    /// What was learned, if it is.
+    /// The learned distance, if this is one.
     pub fn learned(&self) -> Option<&Learned> {
         match self {
             Self::One(_) | Self::Mean => None,
@@ -85,7 +85,7 @@ impl Distance {
     }
 }
 
-/// A number for each row.
+/// A value for each row.
 fn each(pairs: MatrixView<'_>, of: impl Fn(&[f64]) -> f64) -> Vec<f64> {
     let mut row = [0.0; FEATURES];
     let one = |i| {
@@ -96,19 +96,19 @@ fn each(pairs: MatrixView<'_>, of: impl Fn(&[f64]) -> f64) -> Vec<f64> {
     (0..pairs.rows()).map(one).collect()
 }
 
-/// What the learner is told.
-fn options(teaching: Teaching, seed: u64) -> TrainOptions {
+/// Training options for the method.
+fn options(training: Training, seed: u64) -> TrainOptions {
     let words = |words: &[(&str, ParamValue)]| -> ParamValues {
         words.iter().map(|(name, value)| ((*name).to_string(), value.clone())).collect()
     };
-    let (learner, params) = match teaching {
-        Teaching::Batch => ("svc", ParamValues::new()),
-        Teaching::Random(labels) => {
+    let (learner, params) = match training {
+        Training::Batch => ("svc", ParamValues::new()),
+        Training::Random(labels) => {
             let seed = ("seed", seed.into());
             let labels = ("labels", labels.into());
             ("lasvm", words(&[seed, ("select", "random".into()), labels, ("stop", "never".into())]))
         }
-        Teaching::Active(stop) => {
+        Training::Active(stop) => {
             let seed = ("seed", seed.into());
             (
                 "lasvm",

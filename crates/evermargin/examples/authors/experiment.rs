@@ -1,7 +1,7 @@
-//! From blocks of records to scores: what is chosen on the training names, and what it gives on the others.
+//! From blocks of records to scores: parameters are chosen on the training names, scores computed on the test names.
 
 use crate::dbscan::{Clusters, dbscan};
-use crate::distance::{Distance, Teaching};
+use crate::distance::{Distance, Training};
 use crate::records::Record;
 use crate::score::{Scores, b_cubed, pairwise, same};
 use crate::similarity::{Profiler, pairs};
@@ -9,7 +9,7 @@ use evermargin::metrics::{Criterion, best_threshold};
 use evermargin::{Matrix, Result};
 use std::time::Instant;
 
-/// The records of one ambiguous name, compared.
+/// The records of one ambiguous name and the features of their pairs.
 #[derive(Debug, Clone)]
 pub struct Block {
     /// The name.
@@ -29,20 +29,20 @@ impl Block {
     }
 }
 
-/// What is chosen on training names.
+/// Parameters chosen on the training names.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Choice {
-    /// Pairs more alike than this are taken for one author (before clustering).
+    /// Similarity above which a pair counts as the same author (before clustering).
     pub cut: f64,
     /// Radius of DBSCAN.
     pub eps: f64,
-    /// Neighbors, itself included, that make a record core.
+    /// Number of neighbors, including the record itself, that makes a record a core record.
     pub min_points: usize,
-    /// The B-cubed F1 of the clusters of the training names, their mean.
+    /// Mean B-cubed F1 of the clusters of the training names.
     pub f1: f64,
 }
 
-/// A distance with its choices.
+/// A distance with its chosen parameters.
 #[derive(Debug, Clone)]
 pub struct Tuned {
     /// The distance.
@@ -51,21 +51,21 @@ pub struct Tuned {
     pub choice: Choice,
 }
 
-/// What a distance is worth on names it was not made for.
+/// Result of a distance on the test names.
 #[derive(Debug, Clone)]
 pub struct Outcome {
     /// Scores of each block.
     pub scores: Vec<Scores>,
-    /// Seconds to tell how alike the records of all pairs are, for each block.
+    /// Seconds to compute the similarities of all pairs, for each block.
     pub seconds: Vec<f64>,
 }
 
-/// The distance of two records in a block whose pairs are this much alike.
-fn between(distance: &Distance, alike: &[f64], n: usize) -> Vec<f64> {
+/// The distance matrix of a block from the similarities of its pairs.
+fn distance_matrix(distance: &Distance, similarity: &[f64], n: usize) -> Vec<f64> {
     let mut square = vec![0.0; n * n];
     let pairs = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j)));
-    for ((i, j), alike) in pairs.zip(alike) {
-        let d = distance.of(*alike);
+    for ((i, j), similarity) in pairs.zip(similarity) {
+        let d = distance.of(*similarity);
         (square[i * n + j], square[j * n + i]) = (d, d);
     }
     square
@@ -75,10 +75,10 @@ fn cluster(square: &[f64], n: usize, eps: f64, min_points: usize) -> Clusters {
     dbscan(n, eps, min_points, |i, j| square[i * n + j])
 }
 
-/// Radius and density with the best B-cubed F1 over blocks, given how alike their pairs are.
-fn choose(distance: &Distance, blocks: &[&Block], alike: &[Vec<f64>], cut: f64) -> Choice {
+/// Radius and minimum number of points with the best B-cubed F1 over blocks, given the similarities of their pairs.
+fn choose(distance: &Distance, blocks: &[&Block], similarity: &[Vec<f64>], cut: f64) -> Choice {
     let squares: Vec<Vec<f64>> =
-        blocks.iter().zip(alike).map(|(b, a)| between(distance, a, b.truth.len())).collect();
+        blocks.iter().zip(similarity).map(|(b, a)| distance_matrix(distance, a, b.truth.len())).collect();
     let mut best = Choice { cut, eps: 0.0, min_points: 2, f1: f64::NEG_INFINITY };
     for min_points in 2..=4 {
         for eps in (1..50).map(|i| f64::from(i) * 0.02) {
@@ -95,56 +95,56 @@ fn choose(distance: &Distance, blocks: &[&Block], alike: &[Vec<f64>], cut: f64) 
     best
 }
 
-/// A similarity, with the cut and the clustering that are best on the training names.
-pub fn plain(distance: Distance, train: &[&Block]) -> Result<Tuned> {
-    let alike = train.iter().map(|b| distance.alike(b.pairs.view())).collect::<Result<Vec<_>>>()?;
+/// A similarity, with the threshold and the clustering that are best on the training names.
+pub fn tune_similarity(distance: Distance, train: &[&Block]) -> Result<Tuned> {
+    let similarity = train.iter().map(|b| distance.similarity(b.pairs.view())).collect::<Result<Vec<_>>>()?;
     let truth: Vec<bool> = train.iter().flat_map(|b| same(&b.truth)).collect();
-    let cut = best_threshold(&alike.concat(), &truth, &[], Criterion::F1).map_or(1.0, |t| t.value);
-    let choice = choose(&distance, train, &alike, cut);
+    let cut = best_threshold(&similarity.concat(), &truth, &[], Criterion::F1).map_or(1.0, |t| t.value);
+    let choice = choose(&distance, train, &similarity, cut);
     Ok(Tuned { distance, choice })
 }
 
-/// A learned distance. The clustering is chosen on each training name with a distance learned from the others; the
-/// pairs of a name the machine knows would look better than those of names to come.
-pub fn learned(teaching: Teaching, train: &[&Block], seed: u64) -> Result<Tuned> {
-    let mut alike = Vec::new();
+/// A learned distance. The clustering for each training name is chosen with a distance learned from the other names,
+/// because pairs of a name used in training would look better than those of new names.
+pub fn learned(training: Training, train: &[&Block], seed: u64) -> Result<Tuned> {
+    let mut similarity = Vec::new();
     for held in 0..train.len() {
         let others: Vec<&Block> =
             train.iter().enumerate().filter(|(i, _)| *i != held).map(|(_, b)| *b).collect();
-        alike.push(learn(teaching, &others, seed)?.alike(train[held].pairs.view())?);
+        similarity.push(learn(training, &others, seed)?.similarity(train[held].pairs.view())?);
     }
-    let distance = learn(teaching, train, seed)?;
-    let choice = choose(&distance, train, &alike, 0.0);
+    let distance = learn(training, train, seed)?;
+    let choice = choose(&distance, train, &similarity, 0.0);
     Ok(Tuned { distance, choice })
 }
 
-/// Learns from all pairs of all blocks.
-fn learn(teaching: Teaching, blocks: &[&Block], seed: u64) -> Result<Distance> {
+/// Trains on all pairs of all blocks.
+fn learn(training: Training, blocks: &[&Block], seed: u64) -> Result<Distance> {
     let mut x = Matrix::empty(crate::similarity::FEATURES, false);
     for block in blocks {
         (0..block.pairs.rows()).for_each(|i| x.push(block.pairs.view().row(i)));
     }
     let truth: Vec<bool> = blocks.iter().flat_map(|b| same(&b.truth)).collect();
-    Distance::learn(teaching, x, &truth, seed)
+    Distance::learn(training, x, &truth, seed)
 }
 
-/// Answers for blocks, scored.
+/// Predictions for blocks, scored.
 pub fn evaluate(tuned: &Tuned, blocks: &[&Block]) -> Result<Outcome> {
     let (mut scores, mut seconds) = (Vec::new(), Vec::new());
     for block in blocks {
         let started = Instant::now();
-        let alike = tuned.distance.alike(block.pairs.view())?;
+        let similarity = tuned.distance.similarity(block.pairs.view())?;
         seconds.push(started.elapsed().as_secs_f64());
-        scores.push(score(tuned, block, &alike));
+        scores.push(score(tuned, block, &similarity));
     }
     Ok(Outcome { scores, seconds })
 }
 
-fn score(tuned: &Tuned, block: &Block, alike: &[f64]) -> Scores {
+fn score(tuned: &Tuned, block: &Block, similarity: &[f64]) -> Scores {
     let (n, choice, truth) = (block.truth.len(), tuned.choice, same(&block.truth));
-    let said: Vec<bool> = alike.iter().map(|a| *a > choice.cut).collect();
-    let (error, f1) = pairwise(&truth, &said);
-    let found = cluster(&between(&tuned.distance, alike, n), n, choice.eps, choice.min_points);
+    let predicted: Vec<bool> = similarity.iter().map(|a| *a > choice.cut).collect();
+    let (error, f1) = pairwise(&truth, &predicted);
+    let found = cluster(&distance_matrix(&tuned.distance, similarity, n), n, choice.eps, choice.min_points);
     let (_, cluster_f1) = pairwise(&truth, &same(&found.label));
     Scores { error, f1, cluster_f1, b_cubed: b_cubed(&block.truth, &found.label) }
 }
@@ -176,38 +176,38 @@ mod tests {
         let (train, test) = split(&all);
         assert_eq!((train.len(), test.len()), (TRAIN.len(), 7));
         let singles: Vec<Tuned> =
-            (0..SIMILARITIES).map(|i| plain(Distance::One(i), &train).unwrap()).collect();
+            (0..SIMILARITIES).map(|i| tune_similarity(Distance::One(i), &train).unwrap()).collect();
         let single = evaluate(&singles[best(&singles).unwrap()], &test).unwrap();
         let single = Scores::mean(&single.scores);
-        for teaching in [Teaching::Batch, Teaching::Active(StopRule::Margin)] {
+        for training in [Training::Batch, Training::Active(StopRule::Margin)] {
             let learned =
-                Scores::mean(&evaluate(&learned(teaching, &train, 1).unwrap(), &test).unwrap().scores);
-            assert!(learned.f1 > single.f1 + 0.05, "{teaching:?}: {learned:?} {single:?}");
-            assert!(learned.error < single.error, "{teaching:?}: {learned:?} {single:?}");
+                Scores::mean(&evaluate(&learned(training, &train, 1).unwrap(), &test).unwrap().scores);
+            assert!(learned.f1 > single.f1 + 0.05, "{training:?}: {learned:?} {single:?}");
+            assert!(learned.error < single.error, "{training:?}: {learned:?} {single:?}");
         }
     }
 
     #[test]
-    fn asking_needs_fewer_labels_and_support_vectors_than_all_pairs() {
+    fn active_learning_needs_fewer_labels_and_support_vectors_than_batch() {
         let all = instance();
         let (train, _) = split(&all);
-        let active = learn(Teaching::Active(StopRule::Margin), &train, 1).unwrap();
-        let batch = learn(Teaching::Batch, &train, 1).unwrap();
+        let active = learn(Training::Active(StopRule::Margin), &train, 1).unwrap();
+        let batch = learn(Training::Batch, &train, 1).unwrap();
         let (active, batch) = (active.learned().unwrap(), batch.learned().unwrap());
         assert_eq!(batch.labels, train.iter().map(|b| b.pairs.rows()).sum::<usize>());
         assert!(3 * active.labels < batch.labels, "{} {}", active.labels, batch.labels);
         let count = |l: &Learned| l.classifier.model.support_count();
         assert!(count(active) < count(batch), "{} {}", count(active), count(batch));
-        assert_eq!(active.why, "no sample is left within the margin");
+        assert_eq!(active.stop_reason, "no sample is left within the margin");
     }
 
     #[test]
     fn learned_distances_are_symmetric_and_between_0_and_1() {
         let all = instance();
         let (train, test) = split(&all);
-        let distance = learn(Teaching::Batch, &train, 1).unwrap();
-        let alike = distance.alike(test[0].pairs.view()).unwrap();
-        assert!(alike.iter().map(|a| distance.of(*a)).all(|d| d > 0.0 && d < 1.0));
+        let distance = learn(Training::Batch, &train, 1).unwrap();
+        let similarity = distance.similarity(test[0].pairs.view()).unwrap();
+        assert!(similarity.iter().map(|a| distance.of(*a)).all(|d| d > 0.0 && d < 1.0));
         assert_eq!(distance.of(0.0), 0.5);
         assert!(distance.of(1.0) < 0.5 && distance.of(-1.0) > 0.5);
         assert_eq!((distance.of(-1e4), distance.of(1e4)), (1.0, 0.0));

@@ -1,10 +1,10 @@
-//! Which "J. Smith" wrote this paper? Authors told apart by a learned distance (Ertekin 2009, section 3.4).
+//! Author disambiguation with a learned distance: which "J. Smith" wrote this paper? (Ertekin 2009, section 3.4.)
 //!
 //!     cargo run --release -p evermargin --example authors [SCALE] [SEED]
 //!
-//! Records of ten ambiguous names are generated (SCALE 1 gives the sizes of the thesis's table 3.4), pairs of records
-//! of three names teach a support vector machine what "same author" looks like, its decisions are a distance, and
-//! DBSCAN makes authors of the records of the other seven. See docs/entity-disambiguation.md.
+//! Generates records of ten ambiguous names (SCALE 1 gives the sizes of table 3.4 of the thesis), trains a support vector
+//! machine for "same author" on pairs of records of three names, uses its decision values as a distance, and clusters the
+//! records of the other seven names into authors with DBSCAN. See docs/entity-disambiguation.md.
 
 mod dbscan;
 mod distance;
@@ -15,17 +15,17 @@ mod similarity;
 mod soft_tfidf;
 mod world;
 
-use distance::{Distance, Learned, Teaching};
+use distance::{Distance, Learned, Training};
 use evermargin::active::StopRule;
 use evermargin::{Error, Result};
-use experiment::{Block, Choice, Outcome, Tuned, best, evaluate, learned, plain};
+use experiment::{Block, Choice, Outcome, Tuned, best, evaluate, learned, tune_similarity};
 use records::{NAMES, blocks, generate};
 use score::{Scores, same};
 use similarity::{Profiler, SIMILARITIES};
 use std::str::FromStr;
 use std::time::Instant;
 
-/// Names to learn from, as in the thesis (4, 5 and 9 of its table).
+/// Training names, as in the thesis (4, 5 and 9 of its table).
 const TRAIN: [&str; 3] = ["D. Johnson", "J. Anderson", "M. Jones"];
 
 /// Training blocks and test blocks.
@@ -43,20 +43,20 @@ fn main() -> Result<()> {
     header();
     use_similarities(&train, &test)?;
     let study = Study { train, test, seed };
-    let (_, batch) = study.row("svc, all pairs", Teaching::Batch)?;
-    study.row("lasvm, all pairs", Teaching::Random(0))?;
-    let (tuned, active) = study.row("lasvm, active, margin", Teaching::Active(StopRule::Margin))?;
-    study.row("lasvm, random, as many labels", Teaching::Random(labels(&tuned)))?;
+    let (_, batch) = study.row("svc, all pairs", Training::Batch)?;
+    study.row("lasvm, all pairs", Training::Random(0))?;
+    let (tuned, active) = study.row("lasvm, active, margin", Training::Active(StopRule::Margin))?;
+    study.row("lasvm, random, as many labels", Training::Random(labels(&tuned)))?;
     let untuned = Tuned { choice: Choice { eps: 0.5, min_points: 2, ..tuned.choice }, ..tuned };
     row("lasvm, active, margin, eps not tuned", &untuned, &evaluate(&untuned, &study.test)?, None);
-    let (tuned, _) = study.row("lasvm, active, plateau", Teaching::Active(StopRule::Plateau))?;
-    study.row("lasvm, random, as many labels", Teaching::Random(labels(&tuned)))?;
-    println!("\nThe first active learner asked no more because {}.", why(&untuned));
+    let (tuned, _) = study.row("lasvm, active, plateau", Training::Active(StopRule::Plateau))?;
+    study.row("lasvm, random, as many labels", Training::Random(labels(&tuned)))?;
+    println!("\nThe first active learner stopped because {}.", stop_reason(&untuned));
     compare_names(&study.test, &batch, &active);
     Ok(())
 }
 
-/// An argument as a number, or its default; anything else is refused.
+/// Parses an argument as a number, or returns its default; returns an error for any other value.
 fn parse<T: FromStr>(
     text: Option<String>,
     name: &'static str,
@@ -68,24 +68,25 @@ fn parse<T: FromStr>(
     text.parse().ok().filter(is_allowed).ok_or_else(|| Error::parameter(name, text, allowed))
 }
 
-/// Labels of pairs that were asked for.
+/// Number of pair labels that were queried.
 fn labels(tuned: &Tuned) -> usize {
     tuned.distance.learned().map_or(0, |l| l.labels)
 }
 
-fn why(tuned: &Tuned) -> &'static str {
-    tuned.distance.learned().map_or("nothing was learned", |l| l.why)
+fn stop_reason(tuned: &Tuned) -> &'static str {
+    tuned.distance.learned().map_or("nothing was learned", |l| l.stop_reason)
 }
 
-/// Rows of distances that need no learning, only a threshold.
+/// Prints rows of distances that need no training, only a threshold.
 fn use_similarities(train: &[&Block], test: &[&Block]) -> Result<()> {
-    let singles =
-        (0..SIMILARITIES).map(|i| plain(Distance::One(i), train)).collect::<Result<Vec<Tuned>>>()?;
+    let singles = (0..SIMILARITIES)
+        .map(|i| tune_similarity(Distance::One(i), train))
+        .collect::<Result<Vec<Tuned>>>()?;
     for (i, tuned) in singles.iter().enumerate() {
         let mark = if Some(i) == best(&singles) { " (best)" } else { "" };
         row(&format!("{}{mark}", similarity::NAMES[i]), tuned, &evaluate(tuned, test)?, None);
     }
-    let tuned = plain(Distance::Mean, train)?;
+    let tuned = tune_similarity(Distance::Mean, train)?;
     row("mean", &tuned, &evaluate(&tuned, test)?, None);
     Ok(())
 }
@@ -131,7 +132,7 @@ fn describe(id: usize, block: &Block) {
     );
 }
 
-/// Names to learn from and names to answer for.
+/// Training names and test names.
 struct Study<'a> {
     train: Vec<&'a Block>,
     test: Vec<&'a Block>,
@@ -139,10 +140,10 @@ struct Study<'a> {
 }
 
 impl Study<'_> {
-    /// Learns a distance, uses it on the test names and prints its row.
-    fn row(&self, name: &str, teaching: Teaching) -> Result<(Tuned, Outcome)> {
+    /// Trains a distance, applies it to the test names and prints its row.
+    fn row(&self, name: &str, training: Training) -> Result<(Tuned, Outcome)> {
         let started = Instant::now();
-        let tuned = learned(teaching, &self.train, self.seed)?;
+        let tuned = learned(training, &self.train, self.seed)?;
         let seconds = started.elapsed().as_secs_f64();
         let outcome = evaluate(&tuned, &self.test)?;
         row(name, &tuned, &outcome, Some(seconds));
@@ -175,7 +176,7 @@ fn row(name: &str, tuned: &Tuned, outcome: &Outcome, seconds: Option<f64>) {
     );
 }
 
-/// The thesis's table 3.5: batch against active, name by name.
+/// Table 3.5 of the thesis: batch and active learning compared name by name.
 fn compare_names(test: &[&Block], batch: &Outcome, active: &Outcome) {
     println!(
         "\n| name | svc error % | active error % | svc cluster F1 | active cluster F1 | svc predict s | active predict s |"

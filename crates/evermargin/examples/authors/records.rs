@@ -1,9 +1,9 @@
-//! Generated author appearances: who wrote a paper, as the paper's first page has it, with the truth beside it.
+//! Generated author records: the author of a paper as printed on its first page, with the true author.
 //!
-//! Ten ambiguous names as in table 3.4 of Ertekin 2009 (last name and first initial, records, authors), scaled. Authors
-//! move between places, share places and first names with others of the same name, and write to the same people.
-//! Records are damaged as pages read by machine are: abbreviations, wrong letters, attributes that are missing or taken
-//! from the author in the next column.
+//! Ten ambiguous names as in table 3.4 of Ertekin 2009 (last name and first initial, numbers of records and authors),
+//! scaled. Authors move between places, share places and first names with others of the same name, and write with the
+//! same coauthors. Records have the errors of pages read by machine: abbreviations, wrong letters, and attributes that
+//! are missing or taken from the author in the next column.
 
 use crate::world::{Place, Spelling, first_names, person, pick, place, places, skewed};
 use rand::seq::SliceRandom;
@@ -11,7 +11,7 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A name that several people have.
+/// A name shared by several people.
 #[derive(Debug, Clone, Copy)]
 pub struct Ambiguous {
     /// Its number in table 3.4.
@@ -20,9 +20,9 @@ pub struct Ambiguous {
     pub initial: char,
     /// Last name.
     pub last: &'static str,
-    /// Records in the table.
+    /// Number of records in the table.
     pub records: usize,
-    /// Authors in the table.
+    /// Number of authors in the table.
     pub authors: usize,
 }
 
@@ -44,10 +44,10 @@ pub const NAMES: [Ambiguous; 10] = [
     name(10, 'M', "Miller", 230, 34),
 ];
 
-/// One author appearance.
+/// One occurrence of an author on a paper.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
-    /// The true author, numbered over all names. For training and scoring only.
+    /// Index of the true author, unique over all names. For training and scoring only.
     pub author: usize,
     /// The name as printed.
     pub name: String,
@@ -59,18 +59,18 @@ pub struct Record {
     pub email: Option<String>,
     /// Home page.
     pub url: Option<String>,
-    /// Names of the other authors of the paper; none when there are none.
+    /// Names of the other authors of the paper; `None` if there are none.
     pub coauthors: Option<String>,
 }
 
-/// A time at one place.
+/// A period at one place.
 struct Stay {
     place: usize,
     email: String,
     url: String,
 }
 
-/// A person.
+/// An author.
 struct Author {
     id: usize,
     first: &'static str,
@@ -80,7 +80,7 @@ struct Author {
     people: Vec<String>,
 }
 
-/// All records in an order that says nothing; the same for the same scale and seed.
+/// All records in random order; the same for the same scale and seed.
 pub fn generate(scale: f64, seed: u64) -> Vec<Record> {
     let mut rng = Pcg64::seed_from_u64(seed);
     let places = places(&mut rng);
@@ -93,14 +93,14 @@ pub fn generate(scale: f64, seed: u64) -> Vec<Record> {
         next += authors.len();
         for i in 0..count(name.records).max(authors.len()) {
             let who = if i < authors.len() { i } else { skewed(&mut rng, authors.len(), 2.0) };
-            records.push(appear(&mut rng, &authors[who], &places));
+            records.push(record_of(&mut rng, &authors[who], &places));
         }
     }
     records.shuffle(&mut rng);
     records
 }
 
-/// An author, whose e-mail addresses nobody else has.
+/// An author whose e-mail addresses are unique.
 fn author(
     rng: &mut Pcg64,
     id: usize,
@@ -128,7 +128,7 @@ fn author(
     Author { id, first, middle, last: name.last, stays, people: (0..4).map(|_| person(rng)).collect() }
 }
 
-/// The part before the @.
+/// Local part of an e-mail address.
 fn user(style: usize, first: &str, middle: Option<char>, last: &str) -> String {
     let initial = &first[..1];
     let middle = middle.map_or(String::new(), String::from);
@@ -142,21 +142,21 @@ fn user(style: usize, first: &str, middle: Option<char>, last: &str) -> String {
     user.to_lowercase()
 }
 
-/// One appearance of an author, damaged.
-fn appear(rng: &mut Pcg64, author: &Author, places: &[Place]) -> Record {
+/// A record of an author, with errors.
+fn record_of(rng: &mut Pcg64, author: &Author, places: &[Place]) -> Record {
     let stay = pick(rng, &author.stays);
     let place = &places[stay.place];
-    // the page has columns: now and then the next author's place is read
-    let seen = if rng.random_bool(0.02) { pick(rng, places) } else { place };
-    // papers come out after their authors have moved: the way to reach them may be of another time
-    let reach = if rng.random_bool(0.15) { pick(rng, &author.stays) } else { stay };
+    // the page has columns: occasionally the place of the next author is read
+    let printed_place = if rng.random_bool(0.02) { pick(rng, places) } else { place };
+    // papers appear after their authors have moved: contact data may belong to another period
+    let contact = if rng.random_bool(0.15) { pick(rng, &author.stays) } else { stay };
     Record {
         author: author.id,
         name: printed_name(rng, author),
-        affiliation: rng.random_bool(0.9).then(|| affiliation(rng, seen)),
-        address: rng.random_bool(0.7).then(|| address(rng, seen)),
-        email: rng.random_bool(0.7).then(|| typo(rng, &reach.email, 0.05)),
-        url: rng.random_bool(0.3).then(|| typo(rng, &reach.url, 0.05)),
+        affiliation: rng.random_bool(0.9).then(|| affiliation(rng, printed_place)),
+        address: rng.random_bool(0.7).then(|| address(rng, printed_place)),
+        email: rng.random_bool(0.7).then(|| typo(rng, &contact.email, 0.05)),
+        url: rng.random_bool(0.3).then(|| typo(rng, &contact.url, 0.05)),
         coauthors: coauthors(rng, author, place),
     }
 }
@@ -173,7 +173,7 @@ fn printed_name(rng: &mut Pcg64, author: &Author) -> String {
     }
 }
 
-/// One of the ways to spell it.
+/// A random spelling, possibly with a typo.
 fn spell(rng: &mut Pcg64, spelling: &Spelling) -> String {
     let text = match rng.random_range(0..10) {
         0..6 => &spelling.full,
@@ -200,7 +200,7 @@ fn address(rng: &mut Pcg64, place: &Place) -> String {
     [street, city, state, country].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// Up to four others, some from the place, some who stay with the author.
+/// Up to four coauthors: members of the place, regular coauthors of the author, and others.
 fn coauthors(rng: &mut Pcg64, author: &Author, place: &Place) -> Option<String> {
     let mut names: Vec<String> = Vec::new();
     for _ in 0..rng.random_range(0..5) {
@@ -219,7 +219,7 @@ fn coauthors(rng: &mut Pcg64, author: &Author, place: &Place) -> Option<String> 
     (!names.is_empty()).then(|| names.join(", "))
 }
 
-/// With this probability one letter after the first is wrong: replaced, left out or swapped with the next.
+/// With this probability one letter after the first is replaced, left out or swapped with the next.
 fn typo(rng: &mut Pcg64, text: &str, probability: f64) -> String {
     let mut letters: Vec<char> = text.chars().collect();
     if letters.len() > 2 && rng.random_bool(probability) {
@@ -233,7 +233,7 @@ fn typo(rng: &mut Pcg64, text: &str, probability: f64) -> String {
     letters.into_iter().collect()
 }
 
-/// Blocking: only records with the same last name and first initial are ever compared.
+/// Blocking: only records with the same last name and first initial are compared.
 pub fn blocks(records: Vec<Record>) -> BTreeMap<String, Vec<Record>> {
     let mut blocks: BTreeMap<String, Vec<Record>> = BTreeMap::new();
     for record in records {
@@ -242,7 +242,7 @@ pub fn blocks(records: Vec<Record>) -> BTreeMap<String, Vec<Record>> {
     blocks
 }
 
-/// "J. Smith" of "John A. Smith".
+/// Blocking key, for example "J. Smith" for "John A. Smith".
 pub fn key(name: &str) -> String {
     let last = name.split_whitespace().last().unwrap_or_default();
     let initial = name.chars().next().unwrap_or('?').to_uppercase();
@@ -254,13 +254,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_seed_gives_the_same_records_and_another_gives_others() {
+    fn records_depend_on_the_seed_only() {
         assert_eq!(generate(0.1, 7), generate(0.1, 7));
         assert_ne!(generate(0.1, 7), generate(0.1, 8));
     }
 
     #[test]
-    fn blocks_are_the_names_of_the_table_with_their_sizes() {
+    fn blocks_have_the_names_and_sizes_of_the_table() {
         let blocks = blocks(generate(1.0, 1));
         assert_eq!(blocks.len(), NAMES.len());
         for name in &NAMES {
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_forget_all_but_initial_and_last_name() {
+    fn keys_contain_only_initial_and_last_name() {
         for name in ["John A. Smith", "J. Smith", "J. A. Smith", "jane Smith"] {
             assert_eq!(key(name), "J. Smith");
         }

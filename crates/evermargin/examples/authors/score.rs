@@ -1,11 +1,11 @@
-//! How good answers about pairs and clusters of records are.
+//! Quality of predictions about pairs and clusters of records.
 
 use evermargin::metrics::Confusion;
 
 /// Scores of one block, fractions in [0, 1].
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Scores {
-    /// Share of the pairs the distance takes for the wrong thing, before clustering.
+    /// Fraction of wrongly predicted pairs, before clustering.
     pub error: f64,
     /// F1 of "same author" over pairs, before clustering.
     pub f1: f64,
@@ -16,7 +16,7 @@ pub struct Scores {
 }
 
 impl Scores {
-    /// The mean of several blocks, each counting the same.
+    /// The mean over several blocks with equal weights.
     pub fn mean(all: &[Self]) -> Self {
         let mean = |of: fn(&Self) -> f64| all.iter().map(of).sum::<f64>() / all.len().max(1) as f64;
         Self {
@@ -34,15 +34,15 @@ pub fn same(label: &[usize]) -> Vec<bool> {
     (0..n).flat_map(|i| (i + 1..n).map(move |j| label[i] == label[j])).collect()
 }
 
-/// Error and F1 of answers about pairs; nothing to find and nothing said is F1 = 1.
-pub fn pairwise(truth: &[bool], said: &[bool]) -> (f64, f64) {
+/// Error and F1 of predictions about pairs; F1 is 1 if there are no positive pairs and no positive predictions.
+pub fn pairwise(truth: &[bool], predicted: &[bool]) -> (f64, f64) {
     let class = |pairs: &[bool]| pairs.iter().map(|&p| u32::from(p)).collect::<Vec<_>>();
-    let confusion = Confusion::new(&class(truth), &class(said), &[], 2);
+    let confusion = Confusion::new(&class(truth), &class(predicted), &[], 2);
     let of = |f: fn(&Confusion) -> Option<f64>| confusion.as_ref().and_then(f);
     (of(Confusion::error).unwrap_or(0.0), of(|c| c.f1(1)).unwrap_or(1.0))
 }
 
-/// B-cubed F1 (Bagga & Baldwin 1998): for each record the share of its cluster that is of its author, and the share
+/// B-cubed F1 (Bagga & Baldwin 1998): for each record the fraction of its cluster that has its author, and the fraction
 /// of its author's records that are in its cluster; the harmonic mean of the two means.
 pub fn b_cubed(truth: &[usize], cluster: &[usize]) -> f64 {
     let n = truth.len();
@@ -61,28 +61,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pairs_by_hand() {
+    fn pairwise_scores_match_manual_values() {
         let truth = same(&[0, 0, 0, 1]); // pairs 01 02 03 12 13 23
         assert_eq!(truth, [true, true, false, true, false, false]);
-        let said = same(&[0, 0, 1, 1]);
-        // one pair right, one wrongly said (23), two missed: 3 of 6 wrong, F1 = 2·1/(2 + 3)
-        assert_eq!(pairwise(&truth, &said), (0.5, 0.4));
+        let predicted = same(&[0, 0, 1, 1]);
+        // one pair correct, one false positive (23), two missed: 3 of 6 wrong, F1 = 2·1/(2 + 3)
+        assert_eq!(pairwise(&truth, &predicted), (0.5, 0.4));
         assert_eq!(pairwise(&same(&[0, 1]), &same(&[0, 1])), (0.0, 1.0));
     }
 
     #[test]
-    fn b_cubed_by_hand() {
+    fn b_cubed_matches_manual_values() {
         // precision: 1, 1, 1/2, 1/2; recall: 2/3, 2/3, 1/3, 1
         let (p, r) = (3.0 / 4.0, 8.0 / 12.0);
         assert!((b_cubed(&[0, 0, 0, 1], &[0, 0, 1, 1]) - 2.0 * p * r / (p + r)).abs() < 1e-12);
         assert_eq!(b_cubed(&[0, 0, 1], &[5, 5, 2]), 1.0);
         assert_eq!(b_cubed(&[], &[]), 1.0);
-        // all alone: precision 1, recall 1/2
+        // singletons: precision 1, recall 1/2
         assert!((b_cubed(&[0, 0], &[0, 1]) - 2.0 / 3.0).abs() < 1e-12);
     }
 
     #[test]
-    fn means_count_every_block_the_same() {
+    fn mean_weights_blocks_equally() {
         let a = Scores { error: 0.2, f1: 1.0, cluster_f1: 0.5, b_cubed: 0.0 };
         let b = Scores { error: 0.4, f1: 0.5, cluster_f1: 0.5, b_cubed: 1.0 };
         let m = Scores::mean(&[a, b]);

@@ -1,6 +1,6 @@
-//! What two records have in common, as numbers in [0, 1]: six similarities, and for each whether its attribute is
-//! missing in one of the two. Then the similarity is 0, and the learner can know that this 0 says nothing. A name is
-//! never missing, but a first name is where only its initial is printed: "A. Gupta" does not contradict "Anil Gupta",
+//! Features of a pair of records in [0, 1]: six similarities, and for each an indicator that its attribute is missing
+//! in one of the two records. The similarity is 0 then, and the indicator lets the learner ignore it. A name is never
+//! missing, but a first name is missing if only its initial is printed: "A. Gupta" does not contradict "Anil Gupta",
 //! "Amit Gupta" does.
 
 use crate::records::Record;
@@ -11,10 +11,10 @@ use evermargin::{Matrix, Result};
 pub const SIMILARITIES: usize = 6;
 /// Number of features of a pair.
 pub const FEATURES: usize = 2 * SIMILARITIES;
-/// What the similarities are of.
+/// Attributes of the similarities.
 pub const NAMES: [&str; SIMILARITIES] = ["name", "co-authors", "e-mail", "URL", "address", "affiliation"];
 
-/// A record, ready to be compared with many.
+/// A record prepared for comparisons with many others.
 #[derive(Debug, Clone)]
 pub struct Profile {
     name: Bag,
@@ -26,7 +26,7 @@ pub struct Profile {
     affiliation: Option<Vec<String>>,
 }
 
-/// Word counts of all names and of all lists of co-authors: no labels, so records to be answered count as well.
+/// Word counts of all names and of all lists of coauthors. They use no labels, so test records are included.
 #[derive(Debug, Clone)]
 pub struct Profiler {
     names: Corpus,
@@ -56,14 +56,14 @@ impl Profiler {
     }
 }
 
-/// A URL without what all have.
+/// A URL without its common prefix and trailing slash.
 fn bare_url(url: &str) -> String {
     let url = url.to_lowercase();
     let url = url.trim_start_matches("http://").trim_start_matches("www.");
     url.trim_end_matches('/').to_string()
 }
 
-/// The words of a text, sorted, each once.
+/// The distinct words of a text, sorted.
 fn word_set(text: &str) -> Vec<String> {
     let mut words = words(text);
     words.sort_unstable();
@@ -71,12 +71,13 @@ fn word_set(text: &str) -> Vec<String> {
     words
 }
 
-/// 1 − edits / length of the longer.
+/// 1 − edits / length of the longer text.
 fn edit(a: &str, b: &str) -> f64 {
     strsim::normalized_levenshtein(a, b)
 }
 
-/// Words in both / words in either; 0 when there are none. Both are sorted and have each word once.
+/// Number of words in both, divided by the number of words in either; 0 if there are none. Both lists are sorted and
+/// distinct.
 fn jaccard(a: &[String], b: &[String]) -> f64 {
     let both = a.iter().filter(|w| b.binary_search(w).is_ok()).count();
     let either = a.len() + b.len() - both;
@@ -107,7 +108,7 @@ fn both<T>(a: Option<&T>, b: Option<&T>, similarity: impl Fn(&T, &T) -> f64) -> 
     Some(similarity(a?, b?))
 }
 
-/// Mean of the similarities that are there; that of names always is.
+/// Mean of the similarities whose attributes are present; that of names always is.
 pub fn mean(features: &[f64]) -> f64 {
     let missing: f64 = features[SIMILARITIES + 1..].iter().sum();
     features[..SIMILARITIES].iter().sum::<f64>() / (SIMILARITIES as f64 - missing)
@@ -132,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn hand_computed() {
+    fn similarities_match_manual_values() {
         assert!((edit("kitten", "sitting") - 4.0 / 7.0).abs() < 1e-12); // 3 edits, 7 letters
         assert!((edit("jsmith@a.edu", "jsmith@b.edu") - 11.0 / 12.0).abs() < 1e-12);
         // {dept, of, math} and {dept, of, computer, science}
@@ -160,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn symmetric_and_within_bounds_on_generated_records() {
+    fn features_are_symmetric_and_within_bounds() {
         let records = generate(0.02, 5);
         let profiler = Profiler::new(&records);
         let profiles: Vec<Profile> = records.iter().map(|r| profiler.profile(r)).collect();

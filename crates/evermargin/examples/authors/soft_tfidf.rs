@@ -1,17 +1,17 @@
-//! Soft-TFIDF (Cohen, Ravikumar & Fienberg 2003): the cosine of two bags of words, where words need only be close.
+//! Soft-TFIDF (Cohen, Ravikumar & Fienberg 2003): the cosine of two bags of words in which similar words match.
 //!
 //!     sim(S, T) = Σ_{w ∈ CLOSE(θ,S,T)} V(w,S)·V(w′,T)·jw(w,w′)
 //!
-//! CLOSE has the words of S for which some word of T has a Jaro–Winkler similarity jw above θ = 0.9, w′ is the closest,
-//! and V(w,S) = log(tf+1)·log(idf), normalized to length 1 over S. Rare words weigh more: of "David Johnson" the last
-//! name, which all of a block have, says little.
+//! CLOSE has the words of S for which some word of T has a Jaro–Winkler similarity jw above θ = 0.9, w′ is the most
+//! similar one, and V(w,S) = log(tf+1)·log(idf), normalized to length 1 over S. Rare words have larger weights: of
+//! "David Johnson" the last name, which all records of a block share, has little weight.
 //!
-//! Departures: the mean of both directions, since the sum is not symmetric, and at most 1, which it passes when two
-//! words of S are close to the same of T.
+//! Departures: the mean of both directions, because the sum is not symmetric, and at most 1, which the sum exceeds if
+//! two words of S are similar to the same word of T.
 
 use std::collections::BTreeMap;
 
-/// Words closer than this count as the same.
+/// Words with a larger similarity match.
 pub const CLOSE: f64 = 0.9;
 
 /// Words of a text: runs of letters and digits, in lower case.
@@ -20,7 +20,7 @@ pub fn words(text: &str) -> Vec<String> {
     words.map(str::to_lowercase).collect()
 }
 
-/// In how many texts each word occurs.
+/// Number of texts in which each word occurs.
 #[derive(Debug, Clone, Default)]
 pub struct Corpus {
     texts: usize,
@@ -44,13 +44,13 @@ impl Corpus {
         corpus
     }
 
-    /// log(texts / texts with the word); a word never seen counts as seen once.
+    /// log(texts / texts with the word); an unknown word counts as if it occurred in one text.
     fn log_idf(&self, word: &str) -> f64 {
         let containing = self.containing.get(word).copied().unwrap_or(1);
         (self.texts.max(1) as f64 / containing as f64).ln()
     }
 
-    /// The weighted words of a text.
+    /// The weighted bag of words of a text.
     pub fn bag(&self, text: &str) -> Bag {
         let mut count: BTreeMap<String, f64> = BTreeMap::new();
         words(text).into_iter().for_each(|w| *count.entry(w).or_default() += 1.0);
@@ -69,7 +69,7 @@ impl Corpus {
 
 /// Similarity of two bags, symmetric and in [0, 1].
 pub fn similarity(a: &Bag, b: &Bag) -> f64 {
-    // the mean of two directions, added in an order that does not depend on which is which
+    // the mean of both directions; the sum does not depend on the order of the arguments
     (0.5 * (directed(a, b) + directed(b, a))).min(1.0)
 }
 
@@ -78,22 +78,22 @@ fn directed(a: &Bag, b: &Bag) -> f64 {
     a.iter().map(|(word, v)| closest(word, b).map_or(0.0, |(jw, u)| v * u * jw)).sum()
 }
 
-/// Similarity and weight of the closest word, if it is close; the heaviest where several are as close.
+/// Similarity and weight of the most similar word, if it matches; ties go to the largest weight.
 fn closest(word: &str, bag: &Bag) -> Option<(f64, f64)> {
     let near = bag.iter().map(|(other, v)| (jaro_winkler(word, other), *v)).filter(|(jw, _)| *jw > CLOSE);
     near.max_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)))
 }
 
-/// As in `strsim`, with a short way for words that are the same or cannot be close: s matches in words of m and n
-/// letters give at most (s/m + s/n + 1)/3 before the prefix is added, and s ≤ min(m, n).
+/// Same as in `strsim`, with a shortcut for words that are equal or cannot match: s matches in words of m and n letters
+/// give at most (s/m + s/n + 1)/3 before the prefix bonus, and s ≤ min(m, n).
 fn jaro_winkler(a: &str, b: &str) -> f64 {
     if a == b {
         return 1.0;
     }
     let (short, long) = (a.len().min(b.len()) as f64, a.len().max(b.len()) as f64);
-    let most = (2.0 + short / long) / 3.0;
-    let cannot = a.is_ascii() && b.is_ascii() && most + 0.4 * (1.0 - most) <= CLOSE;
-    if cannot { 0.0 } else { strsim::jaro_winkler(a, b) }
+    let bound = (2.0 + short / long) / 3.0;
+    let cannot_match = a.is_ascii() && b.is_ascii() && bound + 0.4 * (1.0 - bound) <= CLOSE;
+    if cannot_match { 0.0 } else { strsim::jaro_winkler(a, b) }
 }
 
 #[cfg(test)]
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_are_logarithms_normalized() {
+    fn weights_are_normalized_logarithms() {
         // smith: ln(4/4) = 0, john: ln 2 · ln 2, mary: ln 2 · ln 4 = 2 (ln 2)²: 1/√5 and 2/√5 of the length
         let bag = corpus().bag("Mary John Smith");
         let expected = [("john", 1.0 / 5.0_f64.sqrt()), ("mary", 2.0 / 5.0_f64.sqrt()), ("smith", 0.0)];
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_typo_costs_what_jaro_winkler_says() {
+    fn similarity_of_a_typo_is_its_jaro_winkler_similarity() {
         let corpus = corpus();
         // jon ~ john: 3 matches, jaro = (3/3 + 3/4 + 1)/3 = 11/12, prefix "jo": + 2·0.1·(1/12) = 14/15
         let jw = 14.0 / 15.0;
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn symmetric_within_bounds_and_1_for_itself() {
+    fn similarity_is_symmetric_within_bounds_and_1_for_equal_texts() {
         let texts = [
             "Jon John Smith",
             "John Smith",
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn the_short_way_is_not_another_way() {
+    fn jaro_winkler_shortcut_agrees_with_strsim() {
         let all = [
             "a",
             "ab",

@@ -1,9 +1,9 @@
-//! The world the records come from: institutions, departments, people to write papers with. No labels, no damage.
+//! The entities that records refer to: institutions, departments and coauthors, without labels and without errors.
 
 use rand::RngExt;
 use rand_pcg::Pcg64;
 
-/// City, state and the start of its zip codes.
+/// City, state and the leading digits of its zip codes.
 const CITIES: [(&str, &str, u32); 24] = [
     ("Arlington", "TX", 760),
     ("Boston", "MA", 21),
@@ -31,7 +31,7 @@ const CITIES: [(&str, &str, u32); 24] = [
     ("San Jose", "CA", 951),
 ];
 
-/// Full name, abbreviation, acronym, and the part of a domain.
+/// Full name, abbreviation, acronym, and subdomain.
 const DEPARTMENTS: [(&str, &str, &str, &str); 6] = [
     ("Department of Computer Science", "Dept. of Comp. Sci.", "CS", "cs"),
     ("Department of Electrical Engineering", "Dept. of Elec. Eng.", "EE", "ee"),
@@ -59,17 +59,17 @@ const LAST: [&str; 60] = [
     "Ferrari", "Haas", "Kowalski",
 ];
 
-/// One of the items.
+/// A uniformly drawn item.
 pub fn pick<'a, T>(rng: &mut Pcg64, items: &'a [T]) -> &'a T {
     &items[rng.random_range(0..items.len())]
 }
 
-/// A number below `n`, small ones more often the larger the power: some write much, most little.
+/// A number below `n`; larger powers favor small numbers, so a few authors write many papers.
 pub fn skewed(rng: &mut Pcg64, n: usize, power: f64) -> usize {
     ((rng.random::<f64>().powf(power) * n as f64) as usize).min(n - 1)
 }
 
-/// First names, the common ones first.
+/// First names with this initial, the common ones first.
 pub fn first_names(initial: char) -> [&'static str; 10] {
     match initial {
         'A' => ["Anil", "Amit", "Arun", "Ajay", "Anita", "Ashok", "Anoop", "Alok", "Aarti", "Abhay"],
@@ -88,25 +88,25 @@ pub fn first_names(initial: char) -> [&'static str; 10] {
     }
 }
 
-/// A text as written out and as abbreviated.
+/// The spellings of a text.
 #[derive(Debug, Clone)]
 pub struct Spelling {
-    /// Written out.
+    /// Full spelling.
     pub full: String,
-    /// Abbreviated.
+    /// Abbreviation.
     pub short: String,
-    /// An acronym, or nothing shorter than the abbreviation.
+    /// An acronym or another spelling not longer than the abbreviation.
     pub acronym: String,
 }
 
-/// Where people work: a department of an institution.
+/// A place of work: a department of an institution.
 #[derive(Debug, Clone)]
 pub struct Place {
     /// The institution.
     pub institution: Spelling,
     /// The department.
     pub department: Spelling,
-    /// Street with number, the same for all of an institution.
+    /// Street with number, the same for all departments of an institution.
     pub street: Spelling,
     /// City.
     pub city: String,
@@ -114,13 +114,13 @@ pub struct Place {
     pub state: String,
     /// Domain of the institution.
     pub domain: String,
-    /// Part of the domain that is the department's.
+    /// Subdomain of the department.
     pub subdomain: String,
-    /// People of the department, whom anybody there may write with.
+    /// Members of the department, possible coauthors of anyone there.
     pub people: Vec<String>,
 }
 
-/// All places: four institutions a city, all departments in each. Place `i` and the next five share an institution.
+/// All places: four institutions per city, all departments in each; consecutive groups of six share an institution.
 pub fn places(rng: &mut Pcg64) -> Vec<Place> {
     let institutions = (0..4 * CITIES.len()).map(|i| (CITIES[i / 4], i));
     institutions.flat_map(|(city, i)| institution(rng, city, i)).collect()
@@ -150,7 +150,7 @@ fn institution(rng: &mut Pcg64, (city, state, zip): (&str, &str, u32), i: usize)
     DEPARTMENTS.iter().map(place).collect()
 }
 
-/// What the `i`-th institution is called, in one of four manners, and its domain.
+/// Name of the `i`-th institution, in one of four patterns, and its domain.
 fn name_institution(city: &str, i: usize) -> (Spelling, String) {
     let letter = city.chars().next().unwrap_or('x');
     let one = city.replace(' ', "").to_lowercase();
@@ -183,13 +183,13 @@ fn name_institution(city: &str, i: usize) -> (Spelling, String) {
     (Spelling { full, short, acronym }, domain)
 }
 
-/// A place drawn at random, half of the time a department of computer science.
+/// Index of a random place; half of the draws are moved to the computer science department of the institution.
 pub fn place(rng: &mut Pcg64, places: &[Place]) -> usize {
     let i = rng.random_range(0..places.len());
     if rng.random_bool(0.5) { i - i % DEPARTMENTS.len() } else { i }
 }
 
-/// Somebody to write with.
+/// Full name of a random coauthor.
 pub fn person(rng: &mut Pcg64) -> String {
     format!("{} {}", pick(rng, &FIRST), pick(rng, &LAST))
 }

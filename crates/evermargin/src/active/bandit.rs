@@ -1,31 +1,32 @@
 //! A bandit over query strategies.
 //!
-//! Problem: no strategy asks best on every stream. Each question is asked by one of several strategies (the arms), and which one
-//! is decided by how useful the questions of each were so far. Emara 2012 lists a bandit as work in preparation; Hsu & Lin 2015
-//! (ALBL) choose among strategies for a pool that is known whole.
+//! Problem: no query strategy is best on every stream. Each query is chosen by one of several strategies (the arms),
+//! selected by the usefulness of their previous queries. Emara 2012 lists a bandit as future work; Hsu & Lin 2015
+//! (ALBL) choose among strategies for a fixed pool.
 //!
-//! Reward. A question is useful if the classifier was wrong about the answer when it was asked: the label corrects a mistake. The
-//! share of useful questions of the random arm estimates the error rate, so an arm below it asks worse than chance. ALBL rewards an
-//! arm with the importance-weighted accuracy of the classifier on the labels asked for. On a stream with 10 to 50 labels that
-//! estimate rests on the few labels that were drawn at random, because the weights of labels near the boundary are close to 0;
-//! one question is then told from another by less than the noise of a single label.
+//! Reward. A query is useful if the prediction was wrong when it was asked, so that the label corrects a mistake. The
+//! fraction of useful queries of the random arm estimates the error rate; an arm below it is worse than random. ALBL
+//! rewards an arm with the importance-weighted accuracy of the classifier on the queried labels. On a stream with 10 to
+//! 50 labels that estimate rests on the few labels drawn at random, because the weights of labels near the boundary are
+//! close to 0; the differences between queries are then smaller than the noise of a single label.
 //!
-//! Method: Thompson sampling (Thompson 1933; Chapelle & Li 2011). An arm has counts of useful and other questions, which start at
-//! a prior of [`PRIOR_QUESTIONS`] and fade by [`FADE`] with every answer to a question of the bandit, so that a stream that changes
-//! is followed. A draw is made from the normal approximation of each arm's Beta distribution, and the largest wins.
+//! Method: Thompson sampling (Thompson 1933; Chapelle & Li 2011). An arm has counts of useful and other queries, which
+//! start at a prior of [`PRIOR_QUESTIONS`] and fade by [`FADE`] with every answer to a query of the bandit, so that the
+//! bandit follows changes of the stream. A value is drawn from the normal approximation of each arm's Beta
+//! distribution, and the arm with the largest value is selected.
 //!
-//! Departure: the prior mean of an arm is given by the caller, not 1/2 for all: close to the boundary half of the answers are
-//! expected to be mistakes, and with 10 labels there is no time to find that out.
+//! Departure: the caller sets the prior mean of each arm, instead of 1/2 for all: close to the boundary half of the
+//! predictions are expected to be wrong, and 10 labels are too few to learn that.
 
 use crate::error::{Error, Result};
 use rand::RngExt;
 use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
 
-/// Questions that the prior of an arm counts as.
+/// Number of queries that the prior of an arm is worth.
 pub const PRIOR_QUESTIONS: f64 = 6.0;
 
-/// Weight of an answer after the next one.
+/// Factor by which the weight of an answer decreases with every later answer.
 pub const FADE: f64 = 0.99;
 
 /// Maximum number of arms.
@@ -37,14 +38,14 @@ const MAX_ARMS: usize = 16;
 pub struct Arm {
     useful: f64,
     other: f64,
-    /// Prior mean of the share of useful questions.
+    /// Prior mean of the fraction of useful queries.
     prior: f64,
-    /// Questions answered so far, without fading.
+    /// Number of answered queries so far, without fading.
     pub answers: u64,
 }
 
 impl Arm {
-    /// Posterior mean of the share of useful questions.
+    /// Posterior mean of the fraction of useful queries.
     pub fn usefulness(&self) -> f64 {
         (self.useful + PRIOR_QUESTIONS * self.prior) / self.questions()
     }
@@ -62,7 +63,7 @@ pub struct Bandit {
 }
 
 impl Bandit {
-    /// One arm per prior mean; refuses means outside (0, 1).
+    /// One arm per prior mean; returns an error for means outside (0, 1).
     pub fn new(priors: &[f64]) -> Result<Self> {
         let bandit = Self { arms: priors.iter().map(|&prior| Arm { prior, ..Default::default() }).collect() };
         bandit.check(priors.len())?;
@@ -74,7 +75,7 @@ impl Bandit {
         &self.arms
     }
 
-    /// The arm that asks next.
+    /// Selects the arm for the next query.
     pub fn draw(&self, rng: &mut Pcg64) -> usize {
         let mut best = (f64::NEG_INFINITY, 0);
         for (k, arm) in self.arms.iter().enumerate() {
@@ -88,7 +89,7 @@ impl Bandit {
         best.1
     }
 
-    /// Records the answer to a question of an arm; an arm that does not exist is passed over.
+    /// Records the answer to a query of an arm; ignored if the arm does not exist.
     pub fn record(&mut self, arm: usize, useful: bool) {
         if arm >= self.arms.len() {
             return;
@@ -101,22 +102,22 @@ impl Bandit {
         *(if useful { &mut own.useful } else { &mut own.other }) += 1.0;
     }
 
-    /// Refuses counts that no answers lead to (a file may say anything).
+    /// Returns an error for counts that no answers produce (a file may hold anything).
     pub fn check(&self, arms: usize) -> Result<()> {
-        let most = 1.0 / (1.0 - FADE) + 1.0;
+        let max_count = 1.0 / (1.0 - FADE) + 1.0;
         let fits = |arm: &Arm| {
-            (0.0..=most).contains(&arm.useful)
-                && (0.0..=most).contains(&arm.other)
+            (0.0..=max_count).contains(&arm.useful)
+                && (0.0..=max_count).contains(&arm.other)
                 && arm.prior > 0.0
                 && arm.prior < 1.0
                 && arm.answers <= 1 << 53
         };
         let fits = self.arms.len() == arms && (1..=MAX_ARMS).contains(&arms) && self.arms.iter().all(fits);
-        if fits { Ok(()) } else { Err(Error::State("its query bandit".into())) }
+        if fits { Ok(()) } else { Err(Error::State("query bandit counts are out of range".into())) }
     }
 }
 
-/// A draw from N(0, 1) (Box & Muller 1958).
+/// A standard normal deviate (Box & Muller 1958).
 fn standard_normal(rng: &mut Pcg64) -> f64 {
     let (u, v): (f64, f64) = (rng.random(), rng.random());
     (-2.0 * (1.0 - u).ln()).sqrt() * (std::f64::consts::TAU * v).cos()
@@ -127,8 +128,9 @@ mod tests {
     use super::*;
     use rand::SeedableRng;
 
-    /// Shares of the draws of each arm over `steps` answers whose arms are useful with chances `chance`.
-    fn shares(bandit: &mut Bandit, chance: &[f64], steps: usize, rng: &mut Pcg64) -> Vec<f64> {
+    /// Fraction of the draws of each arm over `steps` answers, where the queries of arm k are useful with probability
+    /// `chance[k]`.
+    fn draw_fractions(bandit: &mut Bandit, chance: &[f64], steps: usize, rng: &mut Pcg64) -> Vec<f64> {
         let mut drawn = vec![0.0; chance.len()];
         for _ in 0..steps {
             let arm = bandit.draw(rng);
@@ -139,34 +141,34 @@ mod tests {
     }
 
     #[test]
-    fn draws_the_best_arm_most_and_follows_a_change() {
+    fn draws_the_best_arm_most_often_and_follows_a_change() {
         for seed in 0..10 {
             let mut rng = Pcg64::seed_from_u64(seed);
             let mut bandit = Bandit::new(&[0.3; 3]).unwrap();
-            let before = shares(&mut bandit, &[0.1, 0.5, 0.2], 600, &mut rng);
+            let before = draw_fractions(&mut bandit, &[0.1, 0.5, 0.2], 600, &mut rng);
             assert!(before[1] > 0.6, "{before:?}");
-            shares(&mut bandit, &[0.6, 0.1, 0.2], 600, &mut rng);
-            let after = shares(&mut bandit, &[0.6, 0.1, 0.2], 300, &mut rng);
+            draw_fractions(&mut bandit, &[0.6, 0.1, 0.2], 600, &mut rng);
+            let after = draw_fractions(&mut bandit, &[0.6, 0.1, 0.2], 300, &mut rng);
             assert!(after[0] > 0.6, "{after:?}");
         }
     }
 
     #[test]
-    fn loses_little_to_the_best_arm() {
+    fn reward_is_close_to_that_of_the_best_arm() {
         let (mut gained, steps, runs) = (0.0, 400, 40);
         let chance = [0.45, 0.1, 0.3, 0.2];
         for seed in 0..runs {
             let mut rng = Pcg64::seed_from_u64(100 + seed);
             let mut bandit = Bandit::new(&[0.3; 4]).unwrap();
-            let drawn = shares(&mut bandit, &chance, steps, &mut rng);
+            let drawn = draw_fractions(&mut bandit, &chance, steps, &mut rng);
             gained += drawn.iter().zip(chance).map(|(d, c)| d * c).sum::<f64>() / runs as f64;
         }
-        // arms drawn alike gain 0.2625, the best alone 0.45
+        // uniformly drawn arms gain 0.2625, the best arm alone 0.45
         assert!(gained > 0.38, "{gained}");
     }
 
     #[test]
-    fn counts_stay_bounded_and_draws_repeat() {
+    fn counts_are_bounded_and_draws_are_reproducible() {
         let mut bandit = Bandit::new(&[0.5, 0.2]).unwrap();
         (0..100_000).for_each(|k| bandit.record(k % 2, k % 3 == 0));
         bandit.check(2).unwrap();

@@ -1,16 +1,18 @@
-//! A batch of doubtful rows that speak for all doubtful rows.
+//! A batch of uncertain rows that represents all uncertain rows.
 //!
-//! Problem: the rows nearest to the boundary are often copies of each other, and one answer would do for all of them. Let
-//! D be the rows inside the margin (closeness below 1) and their doubt uᵢ = 1 − closenessᵢ. Choose V ⊆ D to maximize
+//! Problem: the rows nearest to the boundary are often copies of each other, and one label would do for all of them.
+//! Let D be the rows inside the margin (closeness below 1), with uncertainty uᵢ = 1 − closenessᵢ. Choose V ⊆ D to
+//! maximize
 //!
 //! F(V) = Σ_{i∈D} uᵢ max_{e∈V} s(i, e):
 //!
-//! each doubt counts as far as a question is like it. That is facility location with doubts for weights: uncertainty and
-//! coverage in one monotone submodular function, with no number to set between them, solved by lazy greedy (within 1 − 1/e).
-//! s is the kernel where it is RBF, else (1 + cosine)/2 of the rows, which is never negative.
+//! each uncertain row counts by its similarity to the most similar query. That is facility location with uncertainties
+//! as weights: uncertainty and coverage in one monotone submodular function without a trade-off parameter, solved by
+//! lazy greedy selection (within 1 − 1/e). s is the kernel if it is RBF, else (1 + cosine)/2 of the rows, which is
+//! never negative.
 //!
-//! At most [`MAX_DOUBTFUL`] rows are looked at, those of most doubt, so that a batch costs the same however long the pool
-//! is. Should fewer rows lie within the margin than are asked for, the nearest of the others follow.
+//! At most [`MAX_DOUBTFUL`] rows are considered, the most uncertain ones, so that the cost of a batch does not depend
+//! on the size of the pool. If fewer rows than requested lie within the margin, the nearest of the others follow.
 
 use super::submod::unit_rows;
 use crate::data::{Matrix, MatrixView, Row};
@@ -22,11 +24,11 @@ use crate::solver::{Exit, Watch};
 use crate::summary::quadratic::check_kernel;
 use crate::summary::{ExemplarParams, represent};
 
-/// Most rows a batch is chosen from.
+/// Maximum number of rows from which a batch is chosen.
 pub const MAX_DOUBTFUL: usize = 4096;
 
-/// Chooses `count` rows to ask about, or all if there are fewer; `closeness` is how near each is to the boundary, 1 at the
-/// margin ([`super::closeness`]).
+/// Chooses `count` rows to query, or all rows if there are fewer; `closeness` is the distance of each row from the
+/// boundary, with 1 at the margin ([`super::closeness`]).
 pub fn diverse_batch(
     x: MatrixView<'_>,
     closeness: &[f64],
@@ -57,27 +59,27 @@ pub fn diverse_batch_within(
     let mut near: Vec<usize> = (0..x.rows()).collect();
     near.sort_by(|&a, &b| closeness[a].total_cmp(&closeness[b]).then(a.cmp(&b)));
     let inside = near.partition_point(|&i| closeness[i] < 1.0);
-    let doubtful = &near[..inside.min(MAX_DOUBTFUL.max(count))];
-    let doubts: Vec<f64> = doubtful.iter().map(|&i| 1.0 - closeness[i].max(0.0)).collect();
-    let rows = x.select(doubtful);
+    let uncertain = &near[..inside.min(MAX_DOUBTFUL.max(count))];
+    let uncertainties: Vec<f64> = uncertain.iter().map(|&i| 1.0 - closeness[i].max(0.0)).collect();
+    let rows = x.select(uncertain);
     let (rows, kernel) = match kernel {
         Kernel::Rbf { .. } => (rows, kernel),
         _ => (half_cosines(rows.view()), Kernel::Linear),
     };
     let params = ExemplarParams { kernel, ..Default::default() };
-    let most = count.min(doubtful.len());
-    let picks = if most == 0 {
+    let max_picks = count.min(uncertain.len());
+    let picks = if max_picks == 0 {
         Some(Picks::none(Exit::Converged))
     } else {
         let take = |f: &mut dyn SetFunction, count: usize, watch: &dyn Watch| match limit {
-            Some(limit) => lazy_greedy::lazy(&mut Partitioned::of(f, limit, doubtful), count, watch),
+            Some(limit) => lazy_greedy::lazy(&mut Partitioned::of(f, limit, uncertain), count, watch),
             None => lazy_greedy::lazy(f, count, watch),
         };
-        represent(rows.view(), rows.rows(), &doubts, &params, most, watch, &take)?
+        represent(rows.view(), rows.rows(), &uncertainties, &params, max_picks, watch, &take)?
     };
     let Some(mut picks) = picks else { return Ok(Picks::none(Exit::Interrupted)) };
-    picks.order.iter_mut().for_each(|k| *k = doubtful[*k]);
-    if picks.exit == Exit::Converged && inside == doubtful.len() {
+    picks.order.iter_mut().for_each(|k| *k = uncertain[*k]);
+    if picks.exit == Exit::Converged && inside == uncertain.len() {
         let mut counter = limit.map(GroupLimit::counter);
         let mut room = |row: usize| counter.as_mut().is_none_or(|counter| counter.take(row));
         picks.order.iter().for_each(|&row| {
@@ -90,7 +92,7 @@ pub fn diverse_batch_within(
     Ok(picks)
 }
 
-/// Rows whose inner products are (1 + cosine)/2: the directions and a constant column, over √2.
+/// Rows whose inner products are (1 + cosine)/2: unit rows with an additional constant column, divided by √2.
 fn half_cosines(x: MatrixView<'_>) -> Matrix {
     let unit = unit_rows(x);
     let mut out = Matrix::empty(x.cols() + 1, matches!(x, MatrixView::Csr { .. }));

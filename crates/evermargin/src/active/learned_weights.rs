@@ -1,15 +1,17 @@
-//! Weights of SUBMOD-ACTV, learned from labels that are known already.
+//! Weights of SUBMOD-ACTV, learned from known labels.
 //!
-//! Problem: the set function of [`super::submod_batch`] has weights for ambiguity (λ₂) and density (λ₃, of either sign), and the
-//! source gives none (Emara 2012 lists learning the function as future work). Which of them asks best depends on the stream.
+//! Problem: the set function of [`super::submod_batch`] has weights for ambiguity (λ₂) and density (λ₃, of either
+//! sign), and the source gives none (Emara 2012 lists learning the function as future work). The best weights depend on
+//! the stream.
 //!
-//! Method: asking is replayed on remembered labels. In each of [`SPLITS`] random splits a third of the labels is held out, one
-//! label per class is known, and the rest is a pool. Every weighting of a small grid chooses questions from the pool, the answers
-//! are added, and the nearest class mean in feature space labels the held-out rows. The weighting with the highest accuracy is
-//! returned if it beats the default by more than one standard error of the paired differences; otherwise the default is.
+//! Method: queries are replayed on stored labels. In each of [`SPLITS`] random splits a third of the labels is held
+//! out, one label per class is known, and the rest is a pool. Every weighting of a small grid chooses queries from the
+//! pool, their labels are added, and a nearest-mean classifier in feature space predicts the held-out rows. The
+//! weighting with the highest accuracy is returned if it exceeds the default by more than one standard error of the
+//! paired differences; otherwise the default is returned.
 //!
-//! Departure: labels that a strategy chose are not a random sample of the stream, so the replay ranks weightings for rows like
-//! those. Work is bounded by [`MAX_JUDGED_LABELS`] labels, 12 weightings and [`SPLITS`] splits.
+//! Departure: labels chosen by a strategy are not a random sample of the stream, so the replay ranks weightings for
+//! rows like those. Work is bounded by [`MAX_JUDGED_LABELS`] labels, 12 weightings and [`SPLITS`] splits.
 
 use super::submod::{KnownLabels, Seek, SubmodParams, submod_batch_within, unit_rows};
 use crate::data::{Matrix, MatrixView};
@@ -22,28 +24,28 @@ use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
 
-/// Maximum number of labels that weights are judged by: the last ones.
+/// Maximum number of labels used to compare weights: the most recent ones.
 pub const MAX_JUDGED_LABELS: usize = 200;
 
 /// Minimum number of labels.
 const MIN_LABELS: usize = 24;
 
-/// Splits into known, pool and held-out labels.
+/// Number of splits into known, pool and held-out labels.
 const SPLITS: usize = 8;
 
 /// Factors of λ₂.
 const LABELED: [f64; 3] = [1.0, 0.0, 4.0];
 
-/// Factors of λ₃; negative prefers dense regions.
+/// Factors of λ₃; negative values prefer dense regions.
 const DENSITY: [f64; 4] = [-1.0, 1.0, 0.0, -4.0];
 
-/// Factors of the default λ₂ = 1/l and λ₃ = 1/n.
+/// Factors of the default weights λ₂ = 1/l and λ₃ = 1/n.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WeightFactors {
-    /// Of λ₂: questions between the labels or far from them.
+    /// Factor of λ₂, which prefers rows between labels or far from them.
     pub labeled: f64,
-    /// Of λ₃: negative prefers dense regions, positive outliers.
+    /// Factor of λ₃; negative values prefer dense regions, positive values outliers.
     pub density: f64,
 }
 
@@ -54,7 +56,7 @@ impl Default for WeightFactors {
 }
 
 impl WeightFactors {
-    /// Parameters for a pool of `rows` with `labels` labels.
+    /// Parameters for a pool of `rows` rows with `labels` labels.
     pub fn params(&self, kernel: Kernel, rows: usize, labels: usize) -> SubmodParams {
         SubmodParams {
             kernel,
@@ -65,14 +67,14 @@ impl WeightFactors {
         }
     }
 
-    /// Refuses factors that are not of the grid (a file may say anything).
+    /// Returns an error for factors outside the grid (a file may hold anything).
     pub fn check(&self) -> Result<()> {
         let fits = LABELED.contains(&self.labeled) && DENSITY.contains(&self.density);
-        if fits { Ok(()) } else { Err(Error::State("its query weights".into())) }
+        if fits { Ok(()) } else { Err(Error::State("query weights are not on the grid".into())) }
     }
 }
 
-/// The weights to ask with, from labeled rows, oldest first; the default where there are too few labels to tell.
+/// The weights for queries, learned from labeled rows, oldest first; the default if there are too few labels.
 pub fn learn_weights(
     x: MatrixView<'_>,
     classes: &[u32],
@@ -94,11 +96,11 @@ pub fn learn_weights(
     let lead: Vec<f64> = scores[best].iter().zip(&scores[0]).map(|(a, b)| a - b).collect();
     let (n, mean) = (lead.len() as f64, means[best] - means[0]);
     let variance = lead.iter().map(|d| (d - mean).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
-    let sure = !lead.is_empty() && mean > (variance / n).sqrt();
-    Ok(if sure { grid[best] } else { grid[0] })
+    let significant = !lead.is_empty() && mean > (variance / n).sqrt();
+    Ok(if significant { grid[best] } else { grid[0] })
 }
 
-/// Accuracy on held-out labels, per weighting and split; no splits where there are too few labels.
+/// Accuracy on held-out labels per weighting and split; no splits if there are too few labels.
 fn replay(
     x: MatrixView<'_>,
     classes: &[u32],
@@ -113,9 +115,9 @@ fn replay(
     if recent.len() < MIN_LABELS {
         return Ok(scores);
     }
-    let rows = similar_rows(x.select(&recent), kernel);
+    let rows = unit_rows_if_linear(x.select(&recent), kernel);
     let classes: Vec<u32> = recent.iter().map(|&i| classes[i]).collect();
-    let judge = Judge { rows: &rows, classes: &classes, kernel };
+    let classifier = NearestMean { rows: &rows, classes: &classes, kernel };
     let mut rng = Pcg64::seed_from_u64(seed);
     let mut order: Vec<usize> = (0..classes.len()).collect();
     for _ in 0..SPLITS {
@@ -141,39 +143,39 @@ fn replay(
                 None,
                 watch,
             )?;
-            let taught: Vec<usize> =
+            let train: Vec<usize> =
                 known.iter().copied().chain(picks.order.iter().map(|&p| pool[p])).collect();
-            scores.push(judge.accuracy(&taught, held_out));
+            scores.push(classifier.accuracy(&train, held_out));
         }
     }
     Ok(scores)
 }
 
-/// Rows whose kernel is the similarity that SUBMOD-ACTV uses: of unit length for the linear kernel.
-fn similar_rows(x: Matrix, kernel: Kernel) -> Matrix {
+/// Rows whose inner products are the similarity of SUBMOD-ACTV: of unit length for the linear kernel.
+fn unit_rows_if_linear(x: Matrix, kernel: Kernel) -> Matrix {
     if kernel == Kernel::Linear { unit_rows(x.view()) } else { x }
 }
 
-/// The nearest class mean in feature space.
-struct Judge<'a> {
+/// Nearest-mean classifier in feature space.
+struct NearestMean<'a> {
     rows: &'a Matrix,
     classes: &'a [u32],
     kernel: Kernel,
 }
 
-impl Judge<'_> {
+impl NearestMean<'_> {
     fn similarity(&self, i: usize, j: usize) -> f64 {
         self.kernel.eval(self.rows.view().row(i), self.rows.view().row(j))
     }
 
-    /// Share of the rows `tested` that the means of `taught` label rightly.
-    fn accuracy(&self, taught: &[usize], tested: &[usize]) -> f64 {
-        let mut present: Vec<u32> = taught.iter().map(|&i| self.classes[i]).collect();
+    /// Fraction of the rows `test` that the class means of `train` predict correctly.
+    fn accuracy(&self, train: &[usize], test: &[usize]) -> f64 {
+        let mut present: Vec<u32> = train.iter().map(|&i| self.classes[i]).collect();
         present.sort_unstable();
         present.dedup();
         let members: Vec<Vec<usize>> = present
             .iter()
-            .map(|c| taught.iter().copied().filter(|&i| self.classes[i] == *c).collect())
+            .map(|c| train.iter().copied().filter(|&i| self.classes[i] == *c).collect())
             .collect();
         let mean_to = |i: usize, own: &[usize]| {
             own.iter().map(|&j| self.similarity(i, j)).sum::<f64>() / own.len() as f64
@@ -182,12 +184,12 @@ impl Judge<'_> {
             .iter()
             .map(|own| own.iter().map(|&i| mean_to(i, own)).sum::<f64>() / own.len() as f64)
             .collect();
-        let right = tested.iter().filter(|&&i| {
+        let correct = test.iter().filter(|&&i| {
             let score = |k: usize| mean_to(i, &members[k]) - 0.5 * lengths[k];
             let best = (0..present.len()).fold(0, |m, k| if score(k) > score(m) { k } else { m });
             present[best] == self.classes[i]
         });
-        right.count() as f64 / tested.len().max(1) as f64
+        correct.count() as f64 / test.len().max(1) as f64
     }
 }
 
@@ -196,16 +198,19 @@ mod tests {
     use super::*;
     use rand::RngExt;
 
-    /// Two clusters per class with `junk` of the rows far away and labeled by a coin.
+    /// Two clusters per class, with a fraction `junk` of the rows far away and labeled at random.
     fn clusters(n: usize, junk: f64, seed: u64) -> (Matrix, Vec<u32>) {
         let mut rng = Pcg64::seed_from_u64(seed);
         let (mut values, mut classes) = (Vec::new(), Vec::new());
         for _ in 0..n {
             let (class, part) = (rng.random_range(0..2u32), f64::from(rng.random_range(0..2u32)));
             let spread = |rng: &mut Pcg64| rng.random_range(-0.3..0.3);
-            let far = rng.random::<f64>() < junk;
-            let center =
-                if far { [rng.random_range(-9.0..9.0), 9.0] } else { [3.0 * part, 2.0 * f64::from(class)] };
+            let is_junk = rng.random::<f64>() < junk;
+            let center = if is_junk {
+                [rng.random_range(-9.0..9.0), 9.0]
+            } else {
+                [3.0 * part, 2.0 * f64::from(class)]
+            };
             center.iter().for_each(|c| values.push(c + spread(&mut rng)));
             classes.push(class);
         }
@@ -213,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn learns_to_avoid_outliers_whose_labels_teach_nothing() {
+    fn learns_to_avoid_randomly_labeled_outliers() {
         let kernel = Kernel::Rbf { gamma: 0.5 };
         let outliers = WeightFactors { labeled: 1.0, density: 1.0 };
         let mut lead = 0.0;
@@ -228,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn keeps_the_default_with_few_labels_and_repeats_itself() {
+    fn keeps_the_default_with_few_labels_and_is_reproducible() {
         let kernel = Kernel::Rbf { gamma: 0.5 };
         let (x, classes) = clusters(MIN_LABELS - 1, 0.2, 1);
         let learned = learn_weights(x.view(), &classes, kernel, 5, 1, &()).unwrap();
@@ -241,22 +246,24 @@ mod tests {
     }
 
     #[test]
-    fn the_judge_is_the_nearest_mean() {
+    fn accuracy_is_that_of_the_nearest_mean() {
         let (x, classes) = clusters(40, 0.1, 3);
-        let judge = Judge { rows: &x, classes: &classes, kernel: Kernel::Linear };
-        let (taught, tested): (Vec<usize>, Vec<usize>) = ((0..20).collect(), (20..40).collect());
+        let classifier = NearestMean { rows: &x, classes: &classes, kernel: Kernel::Linear };
+        let (train, test): (Vec<usize>, Vec<usize>) = ((0..20).collect(), (20..40).collect());
         let mean = |class: u32| {
-            let own: Vec<usize> = taught.iter().copied().filter(|&i| classes[i] == class).collect();
+            let own: Vec<usize> = train.iter().copied().filter(|&i| classes[i] == class).collect();
             let mut sum = [0.0; 2];
             own.iter().for_each(|&i| x.view().row(i).for_each(|c, v| sum[c] += v / own.len() as f64));
             sum
         };
-        let far = |i: usize, mean: [f64; 2]| {
+        let squared_distance = |i: usize, mean: [f64; 2]| {
             let mut d = 0.0;
             x.view().row(i).for_each(|c, v| d += (v - mean[c]).powi(2));
             d
         };
-        let right = tested.iter().filter(|&&i| u32::from(far(i, mean(1)) < far(i, mean(0))) == classes[i]);
-        assert_eq!(judge.accuracy(&taught, &tested), right.count() as f64 / 20.0);
+        let correct = test.iter().filter(|&&i| {
+            u32::from(squared_distance(i, mean(1)) < squared_distance(i, mean(0))) == classes[i]
+        });
+        assert_eq!(classifier.accuracy(&train, &test), correct.count() as f64 / 20.0);
     }
 }

@@ -1,8 +1,8 @@
-//! How far a row is on the side of a class, in decision values, whatever the scheme of the model.
+//! Margin of a row toward a class, in decision values, for every multi-class scheme.
 //!
-//! Two classes: y·f. One output a class: half the lead of the class over the best other, which is the same for two
-//! classes f and −f. One output a pair: the least lead of the class in its pairs; votes play no part. 1 is the margin
-//! in each of them, below 0 is the wrong side.
+//! Two classes: y·f. One output per class: half the difference between the output of the class and the largest other
+//! output, which is the same for two outputs f and −f. One output per pair: the smallest decision value in favor of the
+//! class over its pairs; votes are not used. In each case 1 is the margin and values below 0 are on the wrong side.
 
 use crate::model::{MulticlassScheme, Predictions};
 
@@ -17,17 +17,17 @@ pub fn margin_toward(scheme: MulticlassScheme, classes: usize, f: &[f64], class:
         }
         MulticlassScheme::OneVsOne => {
             let pairs = (0..classes).flat_map(|a| (a + 1..classes).map(move |b| (a, b)));
-            let leads = pairs.zip(f).filter_map(|((a, b), f)| match class {
+            let margins = pairs.zip(f).filter_map(|((a, b), f)| match class {
                 c if c == a => Some(-f),
                 c if c == b => Some(*f),
                 _ => None,
             });
-            leads.fold(f64::INFINITY, f64::min)
+            margins.fold(f64::INFINITY, f64::min)
         }
     }
 }
 
-/// How near each row is to the boundary: its margin toward the class predicted, 0 where pairs contradict each other.
+/// Distance of each row from the boundary: its margin toward the predicted class, or 0 if pairs contradict each other.
 pub fn closeness_of(scheme: MulticlassScheme, classes: usize, predictions: &Predictions) -> Vec<f64> {
     let outputs = predictions.decision.len() / predictions.class.len().max(1);
     let rows = predictions.decision.chunks(outputs.max(1)).zip(&predictions.class);
@@ -44,7 +44,7 @@ mod tests {
         assert_eq!(margin_toward(MulticlassScheme::Binary, 2, &[0.3], 0), -0.3);
         assert_eq!(margin_toward(MulticlassScheme::OneVsRest, 2, &[-0.3, 0.3], 1), 0.3);
         assert_eq!(margin_toward(MulticlassScheme::OneVsOne, 2, &[0.3], 0), -0.3);
-        // pairs (0,1), (0,2), (1,2): positive for the second
+        // pairs (0,1), (0,2), (1,2): positive values favor the second class
         let f = [-1.0, -2.0, 0.5];
         let margins: Vec<f64> = (0..3).map(|c| margin_toward(MulticlassScheme::OneVsOne, 3, &f, c)).collect();
         assert_eq!(margins, [1.0, -1.0, -2.0]);
@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn closeness_is_never_negative() {
-        // a cycle of pairs: each class loses one
+        // a cycle: each class loses one pair
         let p = Predictions { class: vec![0], decision: vec![9.0, -1.0, 2.0], probability: None };
         assert_eq!(closeness_of(MulticlassScheme::OneVsOne, 3, &p), [0.0]);
         let p = Predictions { class: vec![0, 1], decision: vec![-0.25, 2.0], probability: None };

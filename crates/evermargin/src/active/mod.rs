@@ -1,9 +1,8 @@
-//! Which samples are worth a label, and when to stop asking.
+//! Active learning: choice of the samples to label, and rules for ending queries.
 //!
 //! Source: Ertekin 2009, sections 3.3, 4.2 and 5.4. A sample near the decision boundary (small |f|) changes the model
-//! most whatever its label turns out to be, so wrong labels elsewhere do no harm. It need not be the nearest of all:
-//! the best of a small random pool is among the best few per cent with a chance that does not depend on how many
-//! samples there are.
+//! most whatever its label is, so wrong labels elsewhere do no harm. It need not be the nearest of all: the best of a
+//! small random pool is among the best few percent with a probability that does not depend on the number of samples.
 
 mod bandit;
 mod diverse;
@@ -23,30 +22,30 @@ pub use submod::{KnownLabels, Seek, SubmodParams, relaxed_batch, submod_batch, s
 
 use serde::{Deserialize, Serialize};
 
-/// How the next sample is chosen among those without a label.
+/// Strategy for choosing the next sample among the unlabeled ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Strategy {
-    /// Any.
+    /// Any sample.
     Random,
-    /// The one the model is most wrong about. Looks at labels of samples it does not choose, and chooses wrong ones
-    /// first: for comparison only.
+    /// The sample with the worst prediction. It uses the labels of samples that it does not choose, and prefers
+    /// mislabeled samples; for comparison only.
     Gradient,
-    /// The nearest to the boundary.
+    /// The sample nearest to the boundary.
     #[serde(alias = "margin")]
     Active,
-    /// The nearest to the boundary of a pool that is drawn until five samples lie within the margin.
+    /// The sample nearest to the boundary in a pool that is drawn until five samples lie within the margin.
     AutoActive,
 }
 
-/// Most samples that [`Strategy::AutoActive`] draws.
+/// Maximum number of samples that [`Strategy::AutoActive`] draws.
 pub const AUTO_POOL: usize = 100;
 
-/// Samples within the margin at which [`Strategy::AutoActive`] stops drawing.
+/// Number of samples within the margin at which [`Strategy::AutoActive`] stops drawing.
 pub const AUTO_CLOSE: usize = 5;
 
-/// How near a sample is to the boundary: |f| of a single output; with one output a class half the lead of the first
-/// class over the second, which is the same for two classes f and −f.
+/// Distance of a sample from the boundary: |f| for a single output; with one output per class, half the difference
+/// between the largest and the second largest output, which is the same for two outputs f and −f.
 pub fn closeness(f: &[f64]) -> f64 {
     if let [only] = f {
         return only.abs();
@@ -56,8 +55,8 @@ pub fn closeness(f: &[f64]) -> f64 {
     sorted.first().zip(sorted.get(1)).map_or(f64::INFINITY, |(a, b)| 0.5 * (a - b))
 }
 
-/// The candidate of smallest key among those drawn, and how many were drawn: all `size`, or with
-/// [`Strategy::AutoActive`] until five have a closeness below `margin`. `score` gives key and closeness of a candidate.
+/// The candidate with the smallest key among those drawn, and the number drawn: all `size`, or with
+/// [`Strategy::AutoActive`] until five have a closeness below `margin`. `score` returns key and closeness of a candidate.
 pub fn best_of(
     strategy: Strategy,
     size: usize,
@@ -81,42 +80,42 @@ pub fn best_of(
     best
 }
 
-/// What [`best_of`] finds.
+/// Result of [`best_of`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Best {
-    /// The candidate.
+    /// Index of the candidate.
     pub candidate: usize,
     /// Its closeness.
     pub closeness: f64,
-    /// Candidates that were scored.
+    /// Number of candidates that were scored.
     pub drawn: usize,
 }
 
-/// Asks about samples of a stream as they pass: those within the margin, while the budget lasts. The label of a sample
-/// it lets pass is never needed (Ertekin 2009, 6.4, with s = −1).
+/// Decides queries on a stream: it queries samples within the margin while the budget lasts. The label of a sample that
+/// it does not query is never needed (Ertekin 2009, 6.4, with s = −1).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Gate {
-    /// Ask when the closeness is at most this.
+    /// Largest closeness that leads to a query.
     pub width: f64,
-    /// Most questions.
+    /// Maximum number of queries.
     pub budget: u64,
     spent: u64,
 }
 
 impl Gate {
-    /// A gate at the margin, |f| ≤ 1.
+    /// A gate with the width of the margin, |f| ≤ 1.
     pub fn new(budget: u64) -> Self {
         Self { width: 1.0, budget, spent: 0 }
     }
 
-    /// Whether to ask about a sample with these decisions; if so, the question is spent.
+    /// Whether to query the sample with these decision values; if so, the budget is reduced.
     pub fn ask(&mut self, f: &[f64]) -> bool {
         let ask = self.spent < self.budget && closeness(f) <= self.width;
         self.spent += u64::from(ask);
         ask
     }
 
-    /// Questions asked so far.
+    /// Number of queries so far.
     pub fn spent(&self) -> u64 {
         self.spent
     }
@@ -128,7 +127,7 @@ mod tests {
     use rand::{RngExt, SeedableRng};
 
     #[test]
-    fn auto_active_draws_until_the_fifth_within_the_margin() {
+    fn auto_active_stops_drawing_at_the_fifth_sample_within_the_margin() {
         let mut rng = rand_pcg::Pcg64::seed_from_u64(11);
         for _ in 0..200 {
             let width = rng.random_range(0.5..30.0);
@@ -143,14 +142,14 @@ mod tests {
     }
 
     #[test]
-    fn closeness_of_two_classes_is_that_of_one_output() {
+    fn closeness_of_two_outputs_equals_that_of_one_output() {
         assert_eq!(closeness(&[-0.3]), 0.3);
         assert_eq!(closeness(&[0.3, -0.3]), 0.3);
         assert_eq!(closeness(&[1.0, 0.5, 0.9]), 0.5 * (1.0 - 0.9));
     }
 
     #[test]
-    fn a_gate_never_spends_more_than_its_budget() {
+    fn gate_respects_its_budget() {
         let mut rng = rand_pcg::Pcg64::seed_from_u64(3);
         let mut gate = Gate::new(100);
         let mut asked = 0;

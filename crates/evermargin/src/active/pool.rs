@@ -1,14 +1,15 @@
-//! Small random pools: as good as a search among all, to a chance that does not depend on how many there are.
+//! Small random pools: their best sample is among the best of all with a probability that does not depend on the number
+//! of samples.
 
 use crate::error::{Error, Result};
 use rand::RngExt;
 use rand_pcg::Pcg64;
 
-/// Samples in a small pool unless said otherwise: [`pool_size`] of 5 % and 5 %.
+/// Default number of samples in a small pool: [`pool_size`] for p = 5 % and η = 5 %.
 pub const POOL: usize = 59;
 
-/// Samples that a pool needs so that, with chance 1 − `eta`, its best is among the best share `p` of all:
-/// ⌈ln η / ln(1 − p)⌉, which is 59 for 5 % and 5 %.
+/// Number of samples that a pool needs so that, with probability 1 − `eta`, its best sample is among the best fraction
+/// `p` of all: ⌈ln η / ln(1 − p)⌉, which is 59 for 5 % and 5 %.
 pub fn pool_size(p: f64, eta: f64) -> Result<usize> {
     for (name, value) in [("p", p), ("eta", eta)] {
         if !(value > 0.0 && value < 1.0) {
@@ -18,8 +19,8 @@ pub fn pool_size(p: f64, eta: f64) -> Result<usize> {
     Ok((eta.ln() / (-p).ln_1p()).ceil().max(1.0) as usize)
 }
 
-/// Draws a pool of `size` without replacement to the front of `left`; 0 is all of them, in the order they have. Returns
-/// how many it holds.
+/// Draws a pool of `size` samples without replacement to the front of `left`; with size 0 the pool is all of them, in
+/// their order. Returns the size of the pool.
 pub fn draw_pool(left: &mut [usize], size: usize, rng: &mut Pcg64) -> usize {
     if size == 0 {
         return left.len();
@@ -32,8 +33,8 @@ pub fn draw_pool(left: &mut [usize], size: usize, rng: &mut Pcg64) -> usize {
     size
 }
 
-/// Draws a pool and takes the one of smallest `near` (of equals that of the lower number) out of what is left; `None`
-/// when nothing is.
+/// Draws a pool and removes the sample with the smallest `near` value from `left`, ties to the lower number; `None` if
+/// `left` is empty.
 pub fn take_nearest(left: &mut Vec<usize>, size: usize, near: &[f64], rng: &mut Pcg64) -> Option<usize> {
     let size = draw_pool(left, size, rng);
     let better =
@@ -47,9 +48,9 @@ mod tests {
     use super::*;
     use rand::SeedableRng;
 
-    /// Invariant: the best of 59 is among the best 5 % in 95 % of the pools and more.
+    /// The best of 59 is among the best 5 % in at least 95 % of the pools.
     #[test]
-    fn small_pools_hold_what_they_promise() {
+    fn best_of_a_small_pool_is_among_the_best_5_percent() {
         assert_eq!(pool_size(0.05, 0.05).unwrap(), POOL);
         assert!(pool_size(0.0, 0.5).is_err() && pool_size(0.5, 1.0).is_err());
         let mut rng = Pcg64::seed_from_u64(7);
@@ -67,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn pools_are_drawn_without_replacement_and_nothing_is_lost() {
+    fn draw_pool_permutes_without_replacement() {
         let mut rng = Pcg64::seed_from_u64(1);
         for size in [0, 1, 5, 40, 41, 1000] {
             let mut left: Vec<usize> = (0..40).rev().collect();
@@ -79,9 +80,9 @@ mod tests {
         assert_eq!(take_nearest(&mut Vec::new(), 5, &[], &mut rng), None);
     }
 
-    /// Invariant: a pool that holds everything gives what a full search gives.
+    /// A pool of all samples gives the result of a full search.
     #[test]
-    fn a_pool_of_everything_is_a_full_search() {
+    fn a_pool_of_all_samples_equals_a_full_search() {
         let near: Vec<f64> = (0..50).map(|i| f64::from((i * 17) % 23)).collect();
         let mut full: Vec<usize> = (0..50).collect();
         full.sort_by(|&a, &b| near[a].total_cmp(&near[b]).then(a.cmp(&b)));

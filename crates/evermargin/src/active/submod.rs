@@ -1,20 +1,20 @@
-//! SUBMOD-ACTV: a batch of questions that are ambiguous, apart from each other and, as the source has it, off the crowd.
+//! SUBMOD-ACTV: a batch of queries that are ambiguous, different from each other and, as in the source, outliers.
 //!
-//! Problem (Emara 2012, chapter V, equations V.7 and V.8): of n rows without a label choose V, as many as may be asked, to
-//! maximize
+//! Problem (Emara 2012, chapter V, equations V.7 and V.8): of n unlabeled rows choose a set V of the allowed size that
+//! maximizes
 //!
 //! Jv(V) = −λ₂ Σ_V |aₘ| − λ₃ Σ_V tₘ − λ₁ Σ_{V,V} K,   aₘ = Σ_L yᵢKᵢₘ,   tₘ = Σ_U Kₘⱼ.
 //!
-//! |a| is small where the labels disagree or are far away. The source gives no weights; here the three terms are means a
-//! sample: λ₁ = 1/(2M), λ₂ = 1/l, λ₃ = 1/n for M questions.
+//! |a| is small where the labels disagree or are far away. The source gives no weights; here the three terms are means
+//! per sample: λ₁ = 1/(2M), λ₂ = 1/l, λ₃ = 1/n for M queries.
 //!
-//! Several classes: |aₘ| becomes the lead of the class that pulls most over the one that pulls second, where class c pulls
-//! with Σ_{L, yᵢ=c} Kᵢₘ; a class without labels does not pull, and where a single class has labels its own pull stands for |aₘ|.
-//! With two classes the lead is |aₘ| ([`KnownLabels`]).
+//! Several classes: class c has the score Σ_{L, yᵢ=c} Kᵢₘ, and |aₘ| becomes the difference between the largest and the
+//! second largest score. Classes without labels have no score; if only one class has labels, |aₘ| is the absolute value
+//! of its score. With two classes the difference is |aₘ| ([`KnownLabels`]).
 //!
-//! Departures. With a linear kernel rows are brought to unit length: otherwise every term is least for the shortest rows,
-//! and the questions are about rows next to zero. A row of zeros has no direction; it is asked about last. The source
-//! prefers outliers (λ₃ > 0); [`Seek::Dense`] turns that term around. What depends on |V| alone is dropped.
+//! Departures. With a linear kernel rows are scaled to unit length: otherwise every term is smallest for the shortest
+//! rows, and the queries would be rows near zero. A row of zeros has no direction; it is queried last. The source
+//! prefers outliers (λ₃ > 0); [`Seek::Dense`] changes the sign of that term. Terms that depend on |V| only are dropped.
 
 use crate::data::{Matrix, MatrixView, Row};
 use crate::error::{Error, Result};
@@ -27,32 +27,32 @@ use crate::summary::quadratic::{Diversity, Ground, Quadratic, min_value};
 use crate::summary::{Lambda, Relaxed, relax_merits};
 use serde::{Deserialize, Serialize};
 
-/// Which rows the density term prefers.
+/// Preference of the density term.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Seek {
-    /// Those unlike most others.
+    /// Rows that are unlike most others.
     #[default]
     Outliers,
-    /// Those like many others.
+    /// Rows that are similar to many others.
     Dense,
 }
 
-/// How a batch is chosen.
+/// Parameters of the choice of a batch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SubmodParams {
     /// Similarity of rows.
     pub kernel: Kernel,
-    /// λ₁: questions unlike each other.
+    /// λ₁: prefers queries that differ from each other.
     pub diversity: Lambda,
-    /// λ₂: far from labels, or between them.
+    /// λ₂: prefers rows far from labeled rows or between labels.
     pub labeled: Lambda,
-    /// λ₃.
+    /// λ₃: weight of the density term.
     pub density: Lambda,
-    /// The sign of λ₃.
+    /// Sign of the density term.
     pub seek: Seek,
-    /// Most bytes of kernel values held.
+    /// Maximum number of bytes for cached kernel values.
     pub cache_bytes: usize,
 }
 
@@ -69,10 +69,10 @@ impl Default for SubmodParams {
     }
 }
 
-/// What is known about the labeled rows.
+/// Labels of the labeled rows.
 #[derive(Debug, Clone, Copy)]
 pub enum KnownLabels<'a> {
-    /// −1 or +1 of each row, or any weight.
+    /// −1 or +1 for each row, or any weight.
     Signs(&'a [f64]),
     /// The class of each row.
     Classes(&'a [u32]),
@@ -86,8 +86,8 @@ impl KnownLabels<'_> {
         }
     }
 
-    /// An upper bound of |a| where no kernel value exceeds 1.
-    fn reach(&self) -> f64 {
+    /// An upper bound of |a| if no kernel value exceeds 1.
+    fn score_bound(&self) -> f64 {
         match self {
             Self::Signs(signs) => signs.iter().map(|s| s.abs()).sum(),
             Self::Classes(classes) => classes.len() as f64,
@@ -95,13 +95,13 @@ impl KnownLabels<'_> {
     }
 
     /// |a| of every row.
-    fn pulls(&self, ground: &mut Ground<'_>, labeled: MatrixView<'_>, rows: usize) -> Result<Vec<f64>> {
-        let mut pull = vec![0.0; rows];
+    fn ambiguities(&self, ground: &mut Ground<'_>, labeled: MatrixView<'_>, rows: usize) -> Result<Vec<f64>> {
+        let mut score = vec![0.0; rows];
         match self {
             _ if labeled.rows() == 0 => {}
             Self::Signs(signs) => {
-                ground.add_others(labeled, signs, &mut pull)?;
-                pull.iter_mut().for_each(|a| *a = a.abs());
+                ground.add_others(labeled, signs, &mut score)?;
+                score.iter_mut().for_each(|a| *a = a.abs());
             }
             Self::Classes(classes) => {
                 let mut present = classes.to_vec();
@@ -110,22 +110,22 @@ impl KnownLabels<'_> {
                 let mut best = vec![[f64::NEG_INFINITY; 2]; rows];
                 for class in &present {
                     let own: Vec<usize> = (0..classes.len()).filter(|&i| classes[i] == *class).collect();
-                    pull.fill(0.0);
-                    ground.add_others(labeled.select(&own).view(), &vec![1.0; own.len()], &mut pull)?;
-                    for (best, &a) in best.iter_mut().zip(&pull) {
+                    score.fill(0.0);
+                    ground.add_others(labeled.select(&own).view(), &vec![1.0; own.len()], &mut score)?;
+                    for (best, &a) in best.iter_mut().zip(&score) {
                         *best = if a > best[0] { [a, best[0]] } else { [best[0], a.max(best[1])] };
                     }
                 }
-                for (a, [first, second]) in pull.iter_mut().zip(best) {
+                for (a, [first, second]) in score.iter_mut().zip(best) {
                     *a = if present.len() == 1 { first.abs() } else { first - second };
                 }
             }
         }
-        Ok(pull)
+        Ok(score)
     }
 }
 
-/// Rows of unit length for the linear kernel, and which of them have none.
+/// Rows scaled to unit length for the linear kernel, and which rows are zero.
 struct Directions {
     rows: Option<Matrix>,
     zero: Vec<bool>,
@@ -146,22 +146,22 @@ impl Directions {
 }
 
 fn largest(x: MatrixView<'_>, i: usize) -> f64 {
-    let mut most = 0.0f64;
-    x.row(i).for_each(|_, v| most = most.max(v.abs()));
-    most
+    let mut largest_value = 0.0f64;
+    x.row(i).for_each(|_, v| largest_value = largest_value.max(v.abs()));
+    largest_value
 }
 
-/// Every row divided by its length, rows of zeros as they are.
+/// Every row divided by its length; rows of zeros stay.
 pub(crate) fn unit_rows(x: MatrixView<'_>) -> Matrix {
     let mut out = Matrix::empty(x.cols(), matches!(x, MatrixView::Csr { .. }));
     let (mut columns, mut values) = (Vec::new(), Vec::new());
     for i in 0..x.rows() {
-        let most = largest(x, i);
+        let largest_value = largest(x, i);
         columns.clear();
         values.clear();
         x.row(i).for_each(|c, v| {
             columns.push(c as u32);
-            values.push(v / most);
+            values.push(v / largest_value);
         });
         let length = values.iter().map(|v| v * v).sum::<f64>().sqrt();
         values.iter_mut().for_each(|v| *v /= length);
@@ -170,7 +170,7 @@ pub(crate) fn unit_rows(x: MatrixView<'_>) -> Matrix {
     out
 }
 
-/// The λs as numbers.
+/// The weights λ as numbers.
 struct Weights {
     diversity: f64,
     labeled: f64,
@@ -189,7 +189,7 @@ fn weights(params: &SubmodParams, n: usize, l: usize, count: usize) -> Result<We
     })
 }
 
-/// −λ₂|a| − λ₃t of every row; `None` if told to stop.
+/// −λ₂|a| − λ₃t of every row; `None` if interrupted.
 fn merits<'a>(
     x: MatrixView<'a>,
     labeled: MatrixView<'_>,
@@ -203,9 +203,9 @@ fn merits<'a>(
     else {
         return Ok(None);
     };
-    let pulls = known.pulls(&mut ground, labeled, x.rows())?;
-    for (merit, pull) in merit.iter_mut().zip(pulls) {
-        *merit = -weights.labeled * pull - weights.density * *merit;
+    let ambiguities = known.ambiguities(&mut ground, labeled, x.rows())?;
+    for (merit, score) in merit.iter_mut().zip(ambiguities) {
+        *merit = -weights.labeled * score - weights.density * *merit;
     }
     Ok(Some((ground, merit)))
 }
@@ -234,8 +234,8 @@ fn check(x: MatrixView<'_>, labeled: MatrixView<'_>, known: KnownLabels<'_>) -> 
     }
 }
 
-/// Chooses `count` rows of `x` to ask about, or all if there are fewer. `labeled` are the rows with a label, `signs` ±1 (or
-/// any weight) of each; there may be none.
+/// Chooses `count` rows of `x` to query, or all rows if there are fewer. `labeled` are the labeled rows (possibly none),
+/// and `signs` has ±1 or any weight for each.
 pub fn submod_batch(
     x: MatrixView<'_>,
     labeled: MatrixView<'_>,
@@ -269,11 +269,11 @@ pub fn submod_batch_within(
     let Some((ground, mut merit)) = merits(x, labeled, known, params, &weights, watch)? else {
         return Ok(Picks::none(Exit::Interrupted));
     };
-    // below what any row with a direction can fall to
-    let last = weights.labeled * known.reach()
+    // below the lowest value of any row with a direction
+    let lowest = weights.labeled * known.score_bound()
         + weights.density.abs() * x.rows() as f64
         + weights.diversity * (2 * count + 2) as f64;
-    merit.iter_mut().zip(&own.zero).filter(|(_, zero)| **zero).for_each(|(m, _)| *m = -2.0 * last);
+    merit.iter_mut().zip(&own.zero).filter(|(_, zero)| **zero).for_each(|(m, _)| *m = -2.0 * lowest);
     let least = min_value(&params.kernel, x);
     let mut f = Quadratic::new(ground, merit, Diversity::Fixed(weights.diversity), least, count);
     Ok(match limit {
@@ -282,7 +282,7 @@ pub fn submod_batch_within(
     })
 }
 
-/// QP-ACTV: the convex relaxation of [`submod_batch`], a check of it on small pools.
+/// QP-ACTV: the convex relaxation of [`submod_batch`], used to check it on small pools.
 pub fn relaxed_batch(
     x: MatrixView<'_>,
     labeled: MatrixView<'_>,
@@ -299,7 +299,7 @@ pub fn relaxed_batch(
     let (own, others) = (Directions::of(x, params.kernel), Directions::of(labeled, params.kernel));
     let (x, labeled) = (own.view(x), others.view(labeled));
     let Some((ground, merit)) = merits(x, labeled, known, params, &weights, &())? else {
-        return Err(Error::Data("stopped before there was a problem to solve".into()));
+        return Err(Error::Data("interrupted before the problem was built".into()));
     };
     let mut gram = match ground {
         Ground::Kernel(gram) => *gram,

@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[repr(i8)]
 pub enum Label {
-    /// The first class.
+    /// The first class (negative).
     Neg = -1,
     /// Not labeled.
     Unknown = 0,
-    /// The second class.
+    /// The second class (positive).
     Pos = 1,
 }
 
@@ -21,18 +21,18 @@ impl Label {
     }
 }
 
-/// Class labels of a data set: sorted class names, and for each row the number of its class, if it is known.
+/// Class labels of a data set: sorted class names, and the class index of each row, if known.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Labels {
     /// Class names: ascending by value when all are numbers, by bytes otherwise.
     pub classes: Vec<String>,
-    /// Class of each row.
+    /// Class index of each row; `None` for unlabeled rows.
     pub of: Vec<Option<u32>>,
 }
 
 impl Labels {
-    /// Labels from tokens; `None`, `?` and the empty token are unlabeled. Numbers that are equal are one
-    /// class (`+1` and `1`), named as first written without a leading `+`.
+    /// Labels from tokens; `None`, `?` and the empty token are unlabeled. Equal numbers are one class (`+1` and `1`),
+    /// named by the first spelling without a leading `+`.
     pub fn from_tokens<'t>(tokens: impl Iterator<Item = Option<&'t str>>) -> Self {
         let tokens: Vec<Option<&str>> =
             tokens.map(|t| t.map(str::trim).filter(|t| !t.is_empty() && *t != "?")).collect();
@@ -60,7 +60,7 @@ impl Labels {
         self.of.iter().flatten().count()
     }
 
-    /// Rows of each class.
+    /// Number of rows of each class.
     pub fn counts(&self) -> Vec<usize> {
         let mut counts = vec![0; self.classes.len()];
         for &class in self.of.iter().flatten() {

@@ -1,11 +1,11 @@
-//! An owned matrix, dense or compressed by rows.
+//! Owned matrices, dense or compressed by rows.
 
 use super::{MatrixView, Row};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// An owned matrix, one sample a row. Built by [`Matrix::dense`] or [`Matrix::csr`], which check it.
+/// An owned matrix with one row per sample. Built by [`Matrix::dense`] or [`Matrix::csr`], which check it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Matrix {
     /// Row-major values.
@@ -33,26 +33,26 @@ pub enum Matrix {
 }
 
 impl Matrix {
-    /// A dense matrix; checks the shape and that every value is finite.
+    /// A dense matrix; checks the shape and that every value is finite and not too large.
     pub fn dense(values: Vec<f64>, rows: usize, cols: usize) -> Result<Self> {
         MatrixView::dense(&values, rows, cols)?;
         Ok(Self::Dense { values, rows, cols })
     }
 
-    /// A sparse matrix; checks offsets, column order and that every value is finite.
+    /// A sparse matrix; checks offsets, column order and that every value is finite and not too large.
     pub fn csr(indptr: Vec<usize>, indices: Vec<u32>, values: Vec<f64>, cols: usize) -> Result<Self> {
         MatrixView::csr(&indptr, &indices, &values, cols)?;
         Ok(Self::Csr { indptr, indices, values, cols })
     }
 
-    /// A dense matrix whose shape alone is checked: values may be NaN, infinite or too large. For
+    /// A dense matrix with only its shape checked: values may be NaN, infinite or too large. For
     /// [`Engine`](crate::engine::Engine), which rejects unusable rows one by one.
     pub fn dense_with_any_values(values: Vec<f64>, rows: usize, cols: usize) -> Result<Self> {
         MatrixView::check_dense_shape(&values, rows, cols)?;
         Ok(Self::Dense { values, rows, cols })
     }
 
-    /// A sparse matrix whose structure alone is checked; see [`Matrix::dense_with_any_values`].
+    /// A sparse matrix with only its structure checked; see [`Matrix::dense_with_any_values`].
     pub fn csr_with_any_values(
         indptr: Vec<usize>,
         indices: Vec<u32>,
@@ -63,7 +63,7 @@ impl Matrix {
         Ok(Self::Csr { indptr, indices, values, cols })
     }
 
-    /// Borrow.
+    /// A borrowed view.
     pub fn view(&self) -> MatrixView<'_> {
         match self {
             Self::Dense { values, rows, cols } => MatrixView::Dense { values, rows: *rows, cols: *cols },
@@ -83,7 +83,7 @@ impl Matrix {
         self.view().cols()
     }
 
-    /// The same rows with zeros in some columns.
+    /// The same rows with some columns set to zero.
     #[must_use]
     pub fn without(mut self, absent: &[Range<usize>]) -> Self {
         let is_absent = |c: usize| absent.iter().any(|range| range.contains(&c));
@@ -103,7 +103,7 @@ impl Matrix {
         self
     }
 
-    /// The same rows in a space of `cols` columns: new columns are zero, columns past the end are dropped.
+    /// The same rows with `cols` columns: new columns are zero, columns past the end are dropped.
     #[must_use]
     pub fn with_cols(self, cols: usize) -> Self {
         match self {
@@ -130,7 +130,7 @@ impl Matrix {
         }
     }
 
-    /// The layout that suits the data: dense from 20 % non-zero values on, compressed rows below.
+    /// The matrix in the layout that suits its data: dense from 20 % non-zero values on, compressed rows below.
     #[must_use]
     pub fn into_natural_layout(self) -> Self {
         let view = self.view();
@@ -145,7 +145,7 @@ impl Matrix {
 }
 
 impl Matrix {
-    /// No rows, `cols` columns, dense or sparse.
+    /// A matrix without rows, with `cols` columns, dense or sparse.
     pub fn empty(cols: usize, sparse: bool) -> Self {
         if sparse {
             Self::Csr { indptr: vec![0], indices: Vec::new(), values: Vec::new(), cols }
@@ -154,7 +154,7 @@ impl Matrix {
         }
     }
 
-    /// Matrices below each other, in the layout of the first; all must have its columns.
+    /// Vertical concatenation, in the layout of the first matrix; all must have its number of columns.
     pub fn stacked(parts: &[MatrixView<'_>]) -> Self {
         let sparse = matches!(parts.first(), Some(MatrixView::Csr { .. }));
         let mut out = Self::empty(parts.first().map_or(0, MatrixView::cols), sparse);
@@ -165,7 +165,7 @@ impl Matrix {
         out
     }
 
-    /// Matrices beside each other, all with the same rows: dense if all are, else sparse.
+    /// Horizontal concatenation of matrices with equally many rows: dense if all are dense, else sparse.
     pub fn beside(parts: &[MatrixView<'_>]) -> Result<Self> {
         let rows = parts.first().map_or(0, MatrixView::rows);
         if let Some(other) = parts.iter().find(|p| p.rows() != rows) {
@@ -182,7 +182,7 @@ impl Matrix {
         Ok(out)
     }
 
-    /// Appends a row made of rows beside each other, each with the number of its columns.
+    /// Appends the concatenation of rows, each given with its number of columns.
     fn push_beside<'r>(&mut self, parts: impl Iterator<Item = (Row<'r>, usize)>) {
         let mut first = 0;
         let (mut indices, mut values) = (Vec::new(), Vec::new());
@@ -196,7 +196,7 @@ impl Matrix {
         self.push(Row::Sparse(&indices, &values));
     }
 
-    /// The checks of the constructors, for a matrix that was filled without them (read from a file).
+    /// The checks of the constructors, for a matrix that was deserialized.
     pub fn recheck(&self) -> Result<()> {
         match self {
             Self::Dense { values, rows, cols } => MatrixView::dense(values, *rows, *cols).map(|_| ()),
@@ -216,7 +216,7 @@ impl Matrix {
         }
     }
 
-    /// Makes room for so many more rows with so many values.
+    /// Reserves memory for this many additional rows and values.
     pub fn reserve(&mut self, rows: usize, nonzeros: usize) {
         match self {
             Self::Dense { values, cols, .. } => values.reserve(rows.saturating_mul(*cols)),
@@ -228,7 +228,7 @@ impl Matrix {
         }
     }
 
-    /// Appends a row, which must have as many columns (columns beyond are dropped, missing ones are 0).
+    /// Appends a row (columns past the end are dropped, missing ones are 0).
     pub fn push(&mut self, row: Row<'_>) {
         match self {
             Self::Dense { values, rows, cols } => {
@@ -259,7 +259,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn matrices_stand_beside_each_other_and_sparse_stays_sparse() {
+    fn beside_concatenates_columns_and_keeps_sparse_data_sparse() {
         let dense = Matrix::dense(vec![1.0, 0.0, 0.0, 2.0], 2, 2).unwrap();
         let sparse = Matrix::csr(vec![0, 1, 1], vec![2], vec![3.0], 3).unwrap();
         let wide = Matrix::dense(vec![1.0, 0.0, 1.0, 0.0, 0.0, 2.0, 0.0, 2.0], 2, 4).unwrap();

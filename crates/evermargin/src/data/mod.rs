@@ -1,4 +1,4 @@
-//! Samples and labels: a row-major matrix that is dense or compressed by rows (CSR), and class labels.
+//! Samples and labels: row-major matrices, dense or compressed by rows (CSR), and class labels.
 
 mod labels;
 mod matrix;

@@ -1,12 +1,12 @@
-//! A borrowed matrix and its rows, and the checks that every matrix passes.
+//! Borrowed matrices and rows, and the validation of matrices.
 
 use super::Matrix;
 use crate::error::{Error, Result};
 
-/// Largest absolute value accepted: its square still sums over many columns without overflow.
+/// Largest accepted absolute value: sums of squares over many columns do not overflow.
 pub const MAX_ABS: f64 = 1e100;
 
-/// A borrowed [`Matrix`]; what learners and models take.
+/// A borrowed [`Matrix`], the input of learners and models.
 #[derive(Debug, Clone, Copy)]
 pub enum MatrixView<'a> {
     /// Row-major values.
@@ -33,17 +33,17 @@ pub enum MatrixView<'a> {
     },
 }
 
-/// One sample.
+/// One row of a matrix.
 #[derive(Debug, Clone, Copy)]
 pub enum Row<'a> {
-    /// Every column.
+    /// The values of all columns.
     Dense(&'a [f64]),
-    /// The columns that are not zero, ascending.
+    /// Columns in ascending order, and their values; other columns are zero.
     Sparse(&'a [u32], &'a [f64]),
 }
 
 impl<'a> MatrixView<'a> {
-    /// A dense view; checks the shape and that every value is finite.
+    /// A dense view; checks the shape and that every value is finite and not too large.
     pub fn dense(values: &'a [f64], rows: usize, cols: usize) -> Result<Self> {
         Self::check_dense_shape(values, rows, cols)?;
         if let Some(at) = values.iter().position(|v| !usable(*v)) {
@@ -63,7 +63,7 @@ impl<'a> MatrixView<'a> {
         })
     }
 
-    /// A sparse view; checks offsets, column order and that every value is finite.
+    /// A sparse view; checks offsets, column order and that every value is finite and not too large.
     pub fn csr(indptr: &'a [usize], indices: &'a [u32], values: &'a [f64], cols: usize) -> Result<Self> {
         Self::check_csr_structure(indptr, indices, values, cols)?;
         for (row, w) in indptr.windows(2).enumerate() {
@@ -92,7 +92,7 @@ impl<'a> MatrixView<'a> {
             && indptr.windows(2).all(|w| w[0] <= w[1]);
         if !ordered {
             return Err(Error::Data(
-                "sparse matrix: row offsets must rise from 0 to the number of values".into(),
+                "sparse matrix: row offsets must ascend from 0 to the number of values".into(),
             ));
         }
         for (row, w) in indptr.windows(2).enumerate() {
@@ -142,7 +142,7 @@ impl<'a> MatrixView<'a> {
         }
     }
 
-    /// The rows named, in that order.
+    /// The rows with these indices, in that order.
     pub fn select(&self, rows: &[usize]) -> Matrix {
         match *self {
             Self::Dense { values, cols, .. } => {

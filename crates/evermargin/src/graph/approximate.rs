@@ -1,18 +1,20 @@
-//! Neighbors that are nearly always the nearest, for so many rows that all pairs are too many.
+//! Approximate nearest neighbors, for data with too many rows to compare all pairs.
 //!
-//! Problem: as in `search.rs`, but a few of the k nearest may be missed. Random trees give each row a first guess: halves
-//! along the difference of two random rows, down to leaves whose rows all meet (Dasgupta & Freund 2008). Then neighbors of
-//! neighbors are tried until hardly any is nearer (Dong, Moses & Li, "Efficient k-nearest neighbor graph construction for
-//! generic similarity measures", WWW 2011). Both in the picture of the leading directions (`projection.rs`), where a
-//! distance costs a sixth; what is left is measured in double precision.
+//! Problem: as in `search.rs`, but a few of the k nearest may be missed. Random projection trees give each row a first
+//! list: they halve the rows along the difference of two random rows, down to leaves within which all rows are compared
+//! (Dasgupta & Freund 2008). Then neighbors of neighbors are compared until few lists change (Dong, Moses & Li, "Efficient
+//! k-nearest neighbor graph construction for generic similarity measures", WWW 2011). Both steps use the embedding of the
+//! leading directions (`projection.rs`), where a distance costs a sixth; the remaining candidates are measured in double
+//! precision.
 //!
-//! Departures from Dong et al.: a row writes to its own list only, from the lists of the round before, so that the answer
-//! depends on nothing but the data; the price is that a pair may be measured from both of its ends. Ours because the crates
-//! looked at bring a whole index each and do not promise the same answer at any number of threads.
+//! Departures from Dong et al.: a row writes only to its own list, from the lists of the previous round, so the result
+//! depends on nothing but the data; the price is that a pair may be measured from both of its ends. Existing crates bring
+//! a whole index each and do not guarantee the same result for any number of threads.
 //!
-//! Sparse rows, few columns and few rows are searched exactly: there it is quick enough, or a picture would be too large.
+//! Sparse data, few columns and few rows are searched exactly: exact search is fast enough there, or an embedding would be
+//! too large.
 
-use super::pairs::Picture;
+use super::pairs::Embedding;
 use super::search::{self, Nearest, NeighborList, Steps, each, filled, within};
 use crate::data::{Matrix, MatrixView};
 use crate::math::simd;
@@ -20,31 +22,31 @@ use crate::watch::Watch;
 use rand::{RngExt, SeedableRng};
 use rayon::prelude::*;
 
-/// Fewer rows are searched exactly.
-const FEWEST_ROWS: usize = 4096;
-/// Trees, and most rows of their leaves.
+/// Minimum number of rows for approximate search; fewer are searched exactly.
+const MIN_ROWS: usize = 4096;
+/// Number of trees, and maximum number of rows in a leaf.
 const TREES: u64 = 6;
 const LEAF: usize = 48;
-/// Most rounds of trying neighbors of neighbors, and the share of changed places that ends them.
+/// Maximum number of rounds over neighbors of neighbors, and the fraction of changed entries below which they end.
 const ROUNDS: usize = 8;
 const SETTLED: f64 = 0.002;
 
-/// A neighbor in the picture: squared distance, row, and whether it came in the last round.
-type Place = (f32, u32, bool);
+/// A neighbor in the embedding: squared distance, row, and whether the last round added it.
+type Entry = (f32, u32, bool);
 
-/// As the exact search, nearly.
+/// The k nearest neighbors of every row, with few errors.
 pub(super) fn nearest(x: MatrixView<'_>, k: usize, watch: &dyn Watch) -> Option<Vec<NeighborList>> {
     let filled = filled(x);
     let view = filled.as_ref().map_or(x, Matrix::view);
-    let picture = match view {
-        MatrixView::Dense { values, rows, cols } if rows >= FEWEST_ROWS && cols > search::FEW_COLUMNS => {
-            Picture::best(values, cols).map(|p| (p, values, cols))
+    let embedding = match view {
+        MatrixView::Dense { values, rows, cols } if rows >= MIN_ROWS && cols > search::FEW_COLUMNS => {
+            Embedding::best(values, cols).map(|p| (p, values, cols))
         }
         _ => None,
     };
-    let Some((picture, values, cols)) = picture else { return search::nearest(x, k, watch) };
+    let Some((embedding, values, cols)) = embedding else { return search::nearest(x, k, watch) };
     let k = k.min(view.rows() - 1);
-    let descent = Descent { picture: &picture, k, room: 3 * k + 8 };
+    let descent = Descent { embedding: &embedding, k, room: 3 * k + 8 };
     let lists = descent.run(watch)?;
     let row = |i: usize| &values[i * cols..(i + 1) * cols];
     each(view.rows(), watch, |i, _| {
@@ -59,21 +61,21 @@ pub(super) fn nearest(x: MatrixView<'_>, k: usize, watch: &dyn Watch) -> Option<
 }
 
 struct Descent<'p> {
-    picture: &'p Picture,
+    embedding: &'p Embedding,
     k: usize,
     room: usize,
 }
 
 impl Descent<'_> {
-    fn run(&self, watch: &dyn Watch) -> Option<Vec<Vec<Place>>> {
-        let n = self.picture.rows();
+    fn run(&self, watch: &dyn Watch) -> Option<Vec<Vec<Entry>>> {
+        let n = self.embedding.rows();
         let steps = Steps::new(TREES as usize + ROUNDS, watch);
-        let mut lists: Vec<Vec<Place>> = vec![Vec::new(); n];
+        let mut lists: Vec<Vec<Entry>> = vec![Vec::new(); n];
         for tree in 0..TREES {
             if !steps.proceed(1) {
                 return None;
             }
-            self.meet_in_leaves(tree, &mut lists);
+            self.compare_within_leaves(tree, &mut lists);
         }
         for _ in 0..ROUNDS {
             if !steps.proceed(1) {
@@ -88,8 +90,8 @@ impl Descent<'_> {
         Some(lists)
     }
 
-    /// Every row meets the rows of its leaf.
-    fn meet_in_leaves(&self, tree: u64, lists: &mut [Vec<Place>]) {
+    /// Compares every row with the rows of its leaf.
+    fn compare_within_leaves(&self, tree: u64, lists: &mut [Vec<Entry>]) {
         let mut order: Vec<u32> = (0..lists.len() as u32).collect();
         self.split(&mut order, tree, 1);
         let mut place = vec![0; order.len()];
@@ -104,19 +106,19 @@ impl Descent<'_> {
         });
     }
 
-    /// Orders rows so that halves of halves are near each other.
+    /// Orders rows so that each half, recursively, holds rows near each other.
     fn split(&self, order: &mut [u32], tree: u64, node: u64) {
         if order.len() <= LEAF {
             return;
         }
         let mut rng = rand_pcg::Pcg64::seed_from_u64(tree << 48 ^ node);
-        let mut any = || self.picture.row(order[rng.random_range(0..order.len())] as usize);
+        let mut any = || self.embedding.row(order[rng.random_range(0..order.len())] as usize);
         let (a, b) = (any(), any());
         let direction: Vec<f64> = a.iter().zip(b).map(|(a, b)| f64::from(a - b)).collect();
         let mut along: Vec<(f64, u32)> = order
             .par_iter()
             .with_min_len(256)
-            .map(|&i| (simd::dot(self.picture.row(i as usize), &direction), i))
+            .map(|&i| (simd::dot(self.embedding.row(i as usize), &direction), i))
             .collect();
         let middle = order.len() / 2;
         along.select_nth_unstable_by(middle, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
@@ -125,8 +127,8 @@ impl Descent<'_> {
         rayon::join(|| self.split(low, tree, 2 * node), || self.split(high, tree, 2 * node + 1));
     }
 
-    /// The lists after trying neighbors of neighbors, and how many of the first k places changed.
-    fn round(&self, lists: &[Vec<Place>]) -> (Vec<Vec<Place>>, usize) {
+    /// The lists after comparing neighbors of neighbors, and how many of their first k entries changed.
+    fn round(&self, lists: &[Vec<Entry>]) -> (Vec<Vec<Entry>>, usize) {
         let reverse = self.reversed(lists);
         let around = |i: usize| lists[i].iter().take(self.k).chain(&reverse[i]);
         let one = |i: usize| {
@@ -136,19 +138,19 @@ impl Descent<'_> {
             }
             tried.sort_unstable();
             tried.dedup();
-            let mut list: Vec<Place> = lists[i].iter().map(|&(d, j, _)| (d, j, false)).collect();
+            let mut list: Vec<Entry> = lists[i].iter().map(|&(d, j, _)| (d, j, false)).collect();
             self.offer(i, &tried, &mut list);
             let changed = list.iter().take(self.k).filter(|p| p.2).count();
             (list, changed)
         };
-        let done: Vec<(Vec<Place>, usize)> = (0..lists.len()).into_par_iter().map(one).collect();
+        let done: Vec<(Vec<Entry>, usize)> = (0..lists.len()).into_par_iter().map(one).collect();
         let changed = done.iter().map(|d| d.1).sum();
         (done.into_iter().map(|d| d.0).collect(), changed)
     }
 
-    /// Who has a row among its first k: the nearest k of them.
-    fn reversed(&self, lists: &[Vec<Place>]) -> Vec<Vec<Place>> {
-        let mut reverse: Vec<Vec<Place>> = vec![Vec::new(); lists.len()];
+    /// For each row, the nearest k of the rows that have it among their first k.
+    fn reversed(&self, lists: &[Vec<Entry>]) -> Vec<Vec<Entry>> {
+        let mut reverse: Vec<Vec<Entry>> = vec![Vec::new(); lists.len()];
         for (i, list) in lists.iter().enumerate() {
             list.iter()
                 .take(self.k)
@@ -161,15 +163,15 @@ impl Descent<'_> {
         reverse
     }
 
-    /// Adds those of `rows` that are near enough, in order of distance, then row.
-    fn offer(&self, i: usize, rows: &[u32], list: &mut Vec<Place>) {
-        let own = self.picture.row(i);
+    /// Inserts those of `rows` that are near enough, ordered by distance, then row number.
+    fn offer(&self, i: usize, rows: &[u32], list: &mut Vec<Entry>) {
+        let own = self.embedding.row(i);
         for &j in rows {
             if j as usize == i || list.iter().any(|p| p.1 == j) {
                 continue;
             }
-            let d = simd::distance_f32(own, self.picture.row(j as usize));
-            let before = |p: &Place| (p.0, p.1) < (d, j);
+            let d = simd::distance_f32(own, self.embedding.row(j as usize));
+            let before = |p: &Entry| (p.0, p.1) < (d, j);
             if list.len() == self.room {
                 if list.last().is_some_and(before) {
                     continue;
@@ -202,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_nearly_all_and_measures_exactly() {
+    fn recall_exceeds_97_percent_and_lists_are_sorted() {
         let x = sheet(6000, 24);
         let (near, exact) =
             (nearest(x.view(), 10, &()).unwrap(), search::nearest(x.view(), 10, &()).unwrap());
@@ -213,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_change_no_bit() {
+    fn result_is_bit_identical_for_any_number_of_threads() {
         let x = sheet(5000, 20);
         let run = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -223,12 +225,12 @@ mod tests {
     }
 
     #[test]
-    fn small_sparse_and_flat_data_is_exact() {
+    fn few_rows_few_columns_and_sparse_data_are_searched_exactly() {
         let moons = generate("two-moons", &GenerateParams { rows: 5000, ..Default::default() }).unwrap().0;
         for x in [&sheet(300, 20), &moons, &moons.view().to_csr().with_cols(50)] {
             assert_eq!(nearest(x.view(), 4, &()), search::nearest(x.view(), 4, &()));
         }
-        // copies: more than a leaf, more than a list
+        // more copies than fit into a leaf or a list
         let copies = Matrix::dense(vec![0.5; 4200 * 9], 4200, 9).unwrap();
         assert!(nearest(copies.view(), 3, &()).unwrap().iter().all(|l| l.len() == 3 && l[2].0 == 0.0));
     }

@@ -1,13 +1,13 @@
-//! Neighborhoods of a radius in place of a number of neighbors.
+//! Neighborhoods of a radius instead of a number of neighbors.
 //!
-//! i and j are joined if |i − j|² ≤ radius², as the search computes distances. Their number is not known before: a cap on
-//! it is a parameter, and going beyond is an error, not a slow death. Rows far from all others stay without edges, or are
-//! joined to their nearest (both ways, whatever its own radius), which leaves nobody alone.
+//! Rows i and j are joined if |i − j|² ≤ radius², with distances as computed by the search. The number of edges is not
+//! known in advance: a parameter limits it, and exceeding the limit is an error, so memory cannot run out. Rows far from all
+//! others have no edges, or, on request, are joined to their nearest row (in both directions, whatever the radius).
 //!
-//! Cost: about one visit a leaf of the tree within reach for few columns; all pairs for many, each until its distance
-//! exceeds the radius.
+//! Cost: with few columns, about one visit per leaf of the tree within reach; with many columns, all pairs, each until its
+//! distance exceeds the radius.
 
-use super::build::{check_weights, drop_strangers};
+use super::build::{check_weights, drop_dissimilar};
 use super::search::{Finder, NeighborList, each, filled};
 use super::{Graph, Metric, Weights};
 use crate::data::{Matrix, MatrixView};
@@ -15,20 +15,20 @@ use crate::error::{Error, Result};
 use crate::watch::Watch;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What graph of a radius to make.
+/// Parameters of a graph that joins rows within a radius.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ball {
-    /// How far neighbors may be.
+    /// Maximum distance of neighbors.
     pub radius: f64,
-    /// Distance.
+    /// Distance between rows.
     pub metric: Metric,
     /// Weights of edges.
     pub weights: Weights,
     /// σ of heat weights; `None` is the mean length of an edge.
     pub width: Option<f64>,
-    /// Most edges.
+    /// Maximum number of edges.
     pub max_edges: usize,
-    /// Join rows that have no neighbor to their nearest other.
+    /// Join rows without neighbors to their nearest row.
     pub join: bool,
 }
 
@@ -40,31 +40,31 @@ impl Default for Ball {
 }
 
 impl Graph {
-    /// The graph that joins rows within a radius, or none if `watch` ends the search.
+    /// The graph that joins rows within a radius; `None` if `watch` ends the search.
     pub fn within(x: MatrixView<'_>, ball: &Ball, watch: &dyn Watch) -> Result<Option<Self>> {
         let reach = ball.radius * ball.radius;
         if !(ball.radius > 0.0 && reach.is_finite()) {
             return Err(Error::parameter("radius", ball.radius, "a positive number"));
         }
         check_weights(ball.metric, ball.weights, ball.width)?;
-        let unit = ball.metric.scaled(x);
+        let unit = ball.metric.unit_rows(x);
         let x = unit.as_ref().map_or(x, Matrix::view);
         let filled = filled(x);
         let finder = Finder::new(filled.as_ref().map_or(x, Matrix::view));
         let ends = AtomicUsize::new(0);
-        let most = ball.max_edges.saturating_mul(2);
+        let max_ends = ball.max_edges.saturating_mul(2);
         let find = |i: usize, scratch: &mut Vec<f64>| -> NeighborList {
-            let left = most.saturating_sub(ends.load(Ordering::Relaxed));
+            let left = max_ends.saturating_sub(ends.load(Ordering::Relaxed));
             let found = finder.within(i, reach, left, scratch);
             let all = ends.fetch_add(found.len(), Ordering::Relaxed) + found.len();
             match found {
-                _ if all > most => Vec::new(),
+                _ if all > max_ends => Vec::new(),
                 found if found.is_empty() && ball.join && x.rows() > 1 => finder.nearest(i, 1, scratch),
                 found => found,
             }
         };
         let found = each(x.rows(), watch, find);
-        if ends.into_inner() > most {
+        if ends.into_inner() > max_ends {
             let edges = ball.max_edges;
             return Err(Error::parameter(
                 "radius",
@@ -74,9 +74,9 @@ impl Graph {
         }
         Ok(found.map(|mut found| {
             if ball.metric == Metric::Cosine {
-                drop_strangers(x, &mut found);
+                drop_dissimilar(x, &mut found);
             }
-            Self::joining(found, ball.weights, ball.width)
+            Self::from_neighbors(found, ball.weights, ball.width)
         }))
     }
 }
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn the_border_belongs_and_copies_are_joined() {
+    fn rows_exactly_at_the_radius_and_copies_are_joined() {
         let x = Matrix::dense(vec![0.0, 0.0, 2.0, 5.0], 4, 1).unwrap();
         let ball = Ball { radius: 2.0, weights: Weights::Heat, width: Some(1.0), ..Default::default() };
         let graph = Graph::within(x.view(), &ball, &()).unwrap().unwrap();
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn strangers_are_not_joined_however_large_the_radius() {
+    fn rows_without_positive_cosine_are_not_joined_at_any_radius() {
         let x = Matrix::dense(vec![1.0, 0.0, 0.0, 1.0, 2.0, 1.0, 0.0, 0.0], 4, 2).unwrap();
         let ball = Ball { radius: 2.0, metric: Metric::Cosine, weights: Weights::Cosine, ..Ball::default() };
         let graph = Graph::within(x.view(), &ball, &()).unwrap().unwrap();
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn too_many_edges_are_an_error_at_the_very_edge() {
+    fn refuses_more_than_max_edges_and_bad_radii() {
         let x = moons();
         let ball = |radius, max_edges| {
             Graph::within(x.view(), &Ball { radius, max_edges, ..Default::default() }, &())
@@ -148,8 +148,9 @@ mod tests {
         let edges = ball(0.3, usize::MAX).unwrap().edges();
         assert_eq!(ball(0.3, edges).unwrap().edges(), edges);
         let error = ball(0.3, edges - 1).unwrap_err().to_string();
-        let said = format!("parameter radius = 0.3: must be smaller: it gives more than {} edges", edges - 1);
-        assert_eq!(error, said);
+        let expected =
+            format!("parameter radius = 0.3: must be smaller: it gives more than {} edges", edges - 1);
+        assert_eq!(error, expected);
         assert!(ball(100.0, 0).is_err());
         for radius in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e200] {
             assert!(ball(radius, 10).unwrap_err().to_string().contains("radius"));

@@ -1,4 +1,4 @@
-//! From neighbors or from a user's edges to a graph.
+//! Builds graphs from neighbor lists or from edge lists.
 
 use super::search::{self, NeighborList};
 use super::{Ball, Graph, GraphParams, Metric, Search, Weights};
@@ -7,14 +7,15 @@ use crate::error::{Error, Result};
 use crate::watch::Watch;
 use rayon::prelude::*;
 
-/// Weights below this are no edge: their degrees could not be divided by.
+/// Weights below this are dropped: dividing by a degree this small would overflow.
 const NO_WEIGHT: f64 = 1e-150;
 
-/// Local weights are exp(−4) at the farthest neighbor, as in graphlearning.
+/// Local weights are exp(−4) at the farthest neighbor, as in graphlearning (Python).
 const LOCAL_RATE: f64 = 4.0;
 
 impl Graph {
-    /// The graph of the rows of `x`, of nearest others or of a radius, or none if `watch` ends the search; it is asked once a block of rows.
+    /// The graph of the rows of `x`, by nearest neighbors or by a radius; `None` if `watch` ends the search, which it is
+    /// asked once per block of rows.
     pub fn nearest(x: MatrixView<'_>, params: &GraphParams, watch: &dyn Watch) -> Result<Option<Self>> {
         let GraphParams { metric, weights, width, .. } = *params;
         match params.radius {
@@ -28,27 +29,28 @@ impl Graph {
             None if params.n_neighbors == 0 => return Err(Error::parameter("n_neighbors", 0, "1 or more")),
             None => check_weights(metric, weights, width)?,
         }
-        let unit = params.metric.scaled(x);
+        let unit = params.metric.unit_rows(x);
         let x = unit.as_ref().map_or(x, Matrix::view);
         let found = match params.search {
             Search::Exact => search::nearest(x, params.n_neighbors, watch),
-            Search::Approximate => approximately(x, params.n_neighbors, watch)?,
+            Search::Approximate => approximate_neighbors(x, params.n_neighbors, watch)?,
         };
         Ok(found.map(|mut found| {
             if params.metric == Metric::Cosine {
-                drop_strangers(x, &mut found);
+                drop_dissimilar(x, &mut found);
             }
-            Self::joining(found, params.weights, params.width)
+            Self::from_neighbors(found, params.weights, params.width)
         }))
     }
 
-    /// The graph of `n` rows none of which are joined.
+    /// The graph of `n` rows without edges.
     pub fn without_edges(n: usize) -> Self {
-        Self::of_lists(&vec![Vec::new(); n], 1.0)
+        Self::from_lists(&vec![Vec::new(); n], 1.0)
     }
 
-    /// The graph of `n` rows with these edges: two rows, counted from 0, and a weight. Directions are ignored. A pair named
-    /// several times, either way, is one edge with the largest of its weights; loops and weights of 0 are no edges.
+    /// The graph of `n` rows with these edges: two row numbers, counted from 0, and a weight. Directions are ignored. A pair
+    /// that occurs several times, in either direction, is one edge with the largest of its weights; loops and weights of 0
+    /// are dropped.
     pub fn from_edges(n: usize, edges: &[(usize, usize, f64)]) -> Result<Self> {
         let mut lists: Vec<Vec<(u32, f64)>> = vec![Vec::new(); n];
         for (at, &(i, j, w)) in edges.iter().enumerate() {
@@ -71,13 +73,13 @@ impl Graph {
             list.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
             list.dedup_by_key(|e| e.0);
         }
-        Ok(Self::of_lists(&lists, 1.0))
+        Ok(Self::from_lists(&lists, 1.0))
     }
 
-    /// Joins rows with their neighbors, whichever named the other.
-    pub(super) fn joining(found: Vec<NeighborList>, weights: Weights, width: Option<f64>) -> Self {
+    /// Joins two rows if either is a neighbor of the other.
+    pub(super) fn from_neighbors(found: Vec<NeighborList>, weights: Weights, width: Option<f64>) -> Self {
         if weights == Weights::Local {
-            return Self::joining_locally(&found);
+            return Self::with_local_weights(&found);
         }
         let mut joined: Vec<Vec<(u32, f64)>> =
             found.iter().map(|list| list.iter().map(|&(d, j)| (j, d)).collect()).collect();
@@ -96,18 +98,18 @@ impl Graph {
             list.iter_mut().for_each(|(_, d)| *d = weights.of(*d, width));
             list.retain(|(_, w)| *w >= NO_WEIGHT);
         });
-        Self::of_lists(&joined, width)
+        Self::from_lists(&joined, width)
     }
 
-    /// Joins rows with weights that fall with the distance relative to that of the farthest neighbor. An edge has the mean
-    /// of the weights that its two rows give it, 0 where a row does not name the other.
-    fn joining_locally(found: &[NeighborList]) -> Self {
+    /// Joins rows with weights that decrease with the distance relative to that of the farthest neighbor. An edge has the
+    /// mean of the weights from its two rows; a row that does not have the other as a neighbor contributes 0.
+    fn with_local_weights(found: &[NeighborList]) -> Self {
         let mut joined: Vec<Vec<(u32, f64)>> = vec![Vec::new(); found.len()];
         let (mut ends, mut total) = (0usize, 0.0);
         for (i, list) in found.iter().enumerate() {
             let farthest = list.last().map_or(0.0, |(d, _)| *d);
             for &(d, j) in list {
-                // copies of a row are as near as can be, also where all neighbors are copies
+                // a copy of a row has relative distance 0, also if all neighbors are copies
                 let relative = if farthest > 0.0 { d / farthest } else { 0.0 };
                 let half = 0.5 * (-LOCAL_RATE * relative).exp();
                 joined[i].push((j, half));
@@ -125,11 +127,11 @@ impl Graph {
                 same
             });
         });
-        Self::of_lists(&joined, if total > 0.0 { total / ends as f64 } else { 1.0 })
+        Self::from_lists(&joined, if total > 0.0 { total / ends as f64 } else { 1.0 })
     }
 
-    /// Rows given with weights, ascending, each edge in both of its rows.
-    fn of_lists(lists: &[Vec<(u32, f64)>], width: f64) -> Self {
+    /// A graph from the neighbors of each row with weights, in ascending order; each edge is in the lists of both its rows.
+    fn from_lists(lists: &[Vec<(u32, f64)>], width: f64) -> Self {
         let ends = lists.iter().map(Vec::len).sum();
         let (mut indices, mut weights) = (Vec::with_capacity(ends), Vec::with_capacity(ends));
         let mut indptr = Vec::with_capacity(lists.len() + 1);
@@ -146,9 +148,9 @@ impl Graph {
     }
 }
 
-/// Rows of length 1 at right angles or beyond, and rows of zeros, are nobody's neighbors: texts without a common word are all
-/// equally far, and which of them were found is chance.
-pub(super) fn drop_strangers(unit: MatrixView<'_>, found: &mut [NeighborList]) {
+/// Removes neighbors at right angles or beyond, and all neighbors of zero rows; rows have length 1 or 0. Texts without a
+/// common word are all equally far apart, so which of them the search found is arbitrary.
+pub(super) fn drop_dissimilar(unit: MatrixView<'_>, found: &mut [NeighborList]) {
     const RIGHT_ANGLE: f64 = 2.0 - 1e-9;
     let empty: Vec<bool> = (0..unit.rows()).map(|i| unit.row(i).norm2() == 0.0).collect();
     for (i, list) in found.iter_mut().enumerate() {
@@ -157,10 +159,10 @@ pub(super) fn drop_strangers(unit: MatrixView<'_>, found: &mut [NeighborList]) {
 }
 
 impl Weights {
-    /// The weight of an edge of squared length `d`.
+    /// The weight of an edge with squared length `d`.
     fn of(self, d: f64, width: f64) -> f64 {
         match self {
-            // local weights need more than the length of an edge: see `joining_locally`
+            // local weights need more than the length of an edge: see `with_local_weights`
             Self::Binary | Self::Local => 1.0,
             Self::Heat => (-d / (2.0 * width * width)).exp(),
             Self::Cosine => 1.0 - 0.5 * d,
@@ -169,8 +171,9 @@ impl Weights {
 }
 
 impl Metric {
-    /// The rows whose Euclidean distances are meant, if they are not those of `x`: of length 1, or 0.
-    pub(super) fn scaled(self, x: MatrixView<'_>) -> Option<Matrix> {
+    /// The rows scaled to length 1 if the metric is the cosine; their Euclidean distances rank as cosines do. Zero rows
+    /// stay 0.
+    pub(super) fn unit_rows(self, x: MatrixView<'_>) -> Option<Matrix> {
         let scale = |row: &mut [f64], norm: f64| {
             let length = if norm > 0.0 { norm.sqrt() } else { 1.0 };
             row.iter_mut().for_each(|v| *v /= length);
@@ -193,7 +196,7 @@ impl Metric {
     }
 }
 
-/// Refuses weights that edges of the metric do not have.
+/// Returns an error for a width that is not positive, and for cosine weights with another metric.
 pub(super) fn check_weights(metric: Metric, weights: Weights, width: Option<f64>) -> Result<()> {
     match width {
         Some(width) if !(width > 0.0 && width.is_finite()) => {
@@ -208,12 +211,16 @@ pub(super) fn check_weights(metric: Metric, weights: Weights, width: Option<f64>
 
 #[cfg(feature = "approximate")]
 #[allow(clippy::unnecessary_wraps)]
-fn approximately(x: MatrixView<'_>, k: usize, watch: &dyn Watch) -> Result<Option<Vec<NeighborList>>> {
+fn approximate_neighbors(
+    x: MatrixView<'_>,
+    k: usize,
+    watch: &dyn Watch,
+) -> Result<Option<Vec<NeighborList>>> {
     Ok(super::approximate::nearest(x, k, watch))
 }
 
 #[cfg(not(feature = "approximate"))]
-fn approximately(_: MatrixView<'_>, _: usize, _: &dyn Watch) -> Result<Option<Vec<NeighborList>>> {
+fn approximate_neighbors(_: MatrixView<'_>, _: usize, _: &dyn Watch) -> Result<Option<Vec<NeighborList>>> {
     Err(Error::parameter(
         "search",
         "approximate",

@@ -1,17 +1,17 @@
-//! Sparse rows by columns: the distances of one row to all others cost only the values they share columns with.
+//! Distances of sparse rows through an index by columns: one row against all others costs only the values in shared columns.
 
 use crate::data::{MatrixView, Row};
 
-/// Squared distances below this share of the squared lengths are rounding, and 0.
+/// Squared distances below this fraction of the squared lengths are rounding errors and count as 0.
 const SAME: f64 = 1e-13;
 
 /// |a − b|² from the inner product and the squared lengths.
-pub(super) fn apart(dot: f64, a: f64, b: f64) -> f64 {
+pub(super) fn squared_distance(dot: f64, a: f64, b: f64) -> f64 {
     let d = a + b - 2.0 * dot;
     if d <= SAME * (a + b) { 0.0 } else { d }
 }
 
-/// The rows and the lists of their columns.
+/// Sparse rows, and for each column the rows and values in it.
 pub(super) struct Columns<'a> {
     x: MatrixView<'a>,
     indptr: Vec<usize>,
@@ -45,7 +45,7 @@ impl<'a> Columns<'a> {
         out.clear();
         out.resize(self.norms.len(), 0.0);
         self.products(self.x.row(i), out);
-        out.iter_mut().zip(&self.norms).for_each(|(o, norm)| *o = apart(*o, self.norms[i], *norm));
+        out.iter_mut().zip(&self.norms).for_each(|(o, norm)| *o = squared_distance(*o, self.norms[i], *norm));
     }
 
     fn products(&self, row: Row<'_>, out: &mut [f64]) {

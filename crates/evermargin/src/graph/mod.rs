@@ -1,14 +1,16 @@
-//! Neighborhood graphs: who is near whom, how near, and the Laplacians that measure smoothness along the data.
+//! Neighborhood graphs: neighbors, edge weights, and the Laplacians that measure smoothness along the data.
 //!
-//! i and j are joined if one is among the k nearest others of the other (Belkin & Niyogi's OR; Sindhwani 2007, section 2.5),
-//! if they are within a radius of each other ([`Graph::within`]), or if the user says so ([`Graph::from_edges`]).
-//! Weights W are 1, exp(−d²/2σ²), σ by default the mean length of an edge, or relative to a row's farthest neighbor. D is the diagonal of degrees, L = D − W,
-//! normalized I − D^(−½)WD^(−½). Σᵢⱼ Wᵢⱼ(fᵢ − fⱼ)² = 2fᵀLf over ordered pairs.
+//! Rows i and j are joined if one is among the k nearest neighbors of the other (the OR rule of Belkin & Niyogi;
+//! Sindhwani 2007, section 2.5), if they are within a radius of each other ([`Graph::within`]), or if an edge list joins
+//! them ([`Graph::from_edges`]). Weights W are 1, exp(−d²/2σ²), where σ is by default the mean length of an edge, or
+//! relative to the distance of a row's farthest neighbor. D is the diagonal matrix of degrees, L = D − W, and the
+//! normalized Laplacian is I − D^(−½)WD^(−½). Σᵢⱼ Wᵢⱼ(fᵢ − fⱼ)² = 2fᵀLf over ordered pairs.
 //!
-//! What is odd has an answer. A row without edges has a zero row in both Laplacians: nothing is asked of f there. (The
-//! author's code leaves 1 on the diagonal of the normalized one, which pulls f to 0.) Pieces that are not joined are no
-//! error; [`Graph::components`] tells them apart, and f may differ freely between them. Copies of a row are 0 apart: joined
-//! to each other first, with weight 1; when all edges have length 0 the mean length is taken as 1. There are no loops.
+//! Special cases. A row without edges has a zero row in both Laplacians, so f is not constrained there. (The
+//! author's code leaves 1 on the diagonal of the normalized one, which pulls f to 0.) A graph with several components is
+//! valid; [`Graph::components`] returns them, and f may differ freely between them. Copies of a row have distance 0: they
+//! are joined to each other first, with weight 1. When all edges have length 0, the mean length is taken as 1. There are no
+//! loops.
 
 mod ball;
 mod build;
@@ -28,14 +30,15 @@ use crate::error::{Error, Result};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// How far two samples are apart.
+/// Distance between two samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Metric {
     /// |x − z|
     #[default]
     Euclidean,
-    /// |x/|x| − z/|z||, which ranks as the cosine does; rows without a positive cosine, and rows of zeros, are not joined.
+    /// |x/|x| − z/|z||, which ranks pairs as the cosine does. Rows without a positive cosine and rows of zeros are not
+    /// joined.
     Cosine,
 }
 
@@ -48,37 +51,38 @@ pub enum Weights {
     Binary,
     /// exp(−d²/2σ²)
     Heat,
-    /// The cosine of the angle between two rows; for that metric.
+    /// The cosine of the angle between two rows; only for the cosine metric.
     Cosine,
-    /// Mean of exp(−4d²/r²) over both rows, r the distance of a row's farthest neighbor: dense and sparse regions weigh the same.
+    /// Mean of exp(−4d²/r²) over both rows, where r is the distance of a row's farthest neighbor. Dense and sparse regions
+    /// get the same weights.
     Local,
 }
 
-/// How neighbors are searched.
+/// Neighbor search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Search {
-    /// All of them are the nearest.
+    /// Returns exactly the nearest neighbors.
     #[default]
     Exact,
-    /// Nearly all are; for many rows. Needs the feature `approximate`.
+    /// Returns nearly all of the nearest neighbors; meant for many rows. Needs the feature `approximate`.
     Approximate,
 }
 
-/// What graph to make.
+/// Parameters of a neighborhood graph.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GraphParams {
-    /// Nearest others of each row.
+    /// Number of nearest neighbors per row.
     pub n_neighbors: usize,
-    /// Distance.
+    /// Distance between rows.
     pub metric: Metric,
     /// Weights of edges.
     pub weights: Weights,
     /// σ of heat weights; `None` is the mean length of an edge.
     pub width: Option<f64>,
-    /// How neighbors are searched.
+    /// Exact or approximate neighbor search.
     pub search: Search,
-    /// Joins all rows up to this far apart, whatever their number, in place of nearest others.
+    /// Joins all rows up to this distance, whatever their number, instead of nearest neighbors.
     pub radius: Option<f64>,
 }
 
@@ -89,7 +93,7 @@ impl Default for GraphParams {
     }
 }
 
-/// A symmetric weighted graph without loops, by rows.
+/// A symmetric weighted graph without loops, stored by rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Graph {
     indptr: Vec<usize>,
@@ -101,7 +105,7 @@ pub struct Graph {
     width: f64,
 }
 
-/// Fewest rows a thread takes.
+/// Minimum number of rows per thread.
 const ROWS: usize = 1024;
 
 impl Graph {
@@ -110,7 +114,7 @@ impl Graph {
         self.degree.len()
     }
 
-    /// Refuses a graph of other rows.
+    /// Returns an error if the graph does not have `rows` rows.
     pub fn check_rows(&self, rows: usize) -> Result<()> {
         let found = self.len();
         if found == rows {
@@ -135,12 +139,12 @@ impl Graph {
         self.width
     }
 
-    /// Sum of the weights of each row.
+    /// Sum of the edge weights of each row.
     pub fn degrees(&self) -> &[f64] {
         &self.degree
     }
 
-    /// Neighbors of a row, ascending, with weights.
+    /// Neighbors of a row in ascending order, with weights.
     pub fn row(&self, i: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
         let range = self.indptr[i]..self.indptr[i + 1];
         self.indices[range.clone()].iter().map(|&j| j as usize).zip(self.weights[range].iter().copied())
@@ -153,12 +157,12 @@ impl Graph {
         });
     }
 
-    /// out = Lf, or of the normalized Laplacian.
+    /// out = Lf, or the same with the normalized Laplacian.
     pub fn laplacian(&self, f: &[f64], normalized: bool, out: &mut [f64]) {
         self.laplacian_rows(f, 1, normalized, out);
     }
 
-    /// out = LF, or of the normalized Laplacian, for F and out of `columns` columns, row-major.
+    /// out = LF, or the same with the normalized Laplacian. F and `out` have `columns` columns and are row-major.
     pub fn laplacian_rows(&self, f: &[f64], columns: usize, normalized: bool, out: &mut [f64]) {
         if columns == 0 {
             return;
@@ -179,7 +183,7 @@ impl Graph {
         );
     }
 
-    /// The component of each row, numbered by their first rows.
+    /// The component of each row; components are numbered in the order of their first rows.
     pub fn components(&self) -> Vec<u32> {
         let mut of = vec![u32::MAX; self.len()];
         let (mut count, mut stack) = (0, Vec::new());
@@ -214,7 +218,7 @@ mod tests {
         generate("two-moons", &params).unwrap().0
     }
 
-    fn apart(x: MatrixView<'_>, i: usize, j: usize) -> f64 {
+    fn distance(x: MatrixView<'_>, i: usize, j: usize) -> f64 {
         let (a, b) = (x.row(i), x.row(j));
         (a.norm2() + b.norm2() - 2.0 * a.dot(b)).sqrt()
     }
@@ -224,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn the_graph_is_symmetric_and_joins_whoever_names_the_other() {
+    fn graph_is_symmetric_and_joins_rows_if_either_is_a_neighbor() {
         let x = data(150, 1);
         let near = neighbors(x.view(), 5, &()).unwrap();
         let graph = Graph::nearest(x.view(), &params(5, Weights::Heat), &()).unwrap().unwrap();
@@ -240,13 +244,13 @@ mod tests {
         }
         assert_eq!(pairs, 2 * graph.edges());
         let lengths = (0..150).flat_map(|i| graph.row(i).map(move |(j, _)| (i, j)));
-        let mean: f64 = lengths.map(|(i, j)| apart(x.view(), i, j)).sum::<f64>() / pairs as f64;
+        let mean: f64 = lengths.map(|(i, j)| distance(x.view(), i, j)).sum::<f64>() / pairs as f64;
         assert!((graph.width() - mean).abs() < 1e-12);
     }
 
     #[test]
     fn local_weights_do_not_change_with_the_scale_of_a_region() {
-        // the same points once more, a hundred times as far apart and far away
+        // the second half repeats the points, scaled by 100 and moved far away
         let near = data(60, 4);
         let values = (0..120).flat_map(|i| {
             let mut row = [0.0; 2];
@@ -257,9 +261,9 @@ mod tests {
         let found = neighbors(x.view(), 5, &()).unwrap();
         let graph = Graph::nearest(x.view(), &params(5, Weights::Local), &()).unwrap().unwrap();
         let half = |i: usize, j: usize| {
-            let radius = apart(x.view(), i, *found[i].last().unwrap() as usize);
+            let radius = distance(x.view(), i, *found[i].last().unwrap() as usize);
             let named = f64::from(u8::from(found[i].contains(&(j as u32))));
-            0.5 * named * (-4.0 * (apart(x.view(), i, j) / radius).powi(2)).exp()
+            0.5 * named * (-4.0 * (distance(x.view(), i, j) / radius).powi(2)).exp()
         };
         for i in 0..60 {
             assert_eq!(graph.row(i).count(), graph.row(i + 60).count());
@@ -325,8 +329,8 @@ mod tests {
     }
 
     #[test]
-    fn the_spectrum_lies_in_zero_to_two_and_counts_the_components() {
-        // two groups far apart, and k small enough for more pieces
+    fn normalized_spectrum_is_within_0_and_2_and_counts_components() {
+        // two groups far apart; a small k splits them further
         let mut values = Vec::new();
         for i in 0..40 {
             let far = if i % 2 == 0 { 0.0 } else { 100.0 };
@@ -335,8 +339,8 @@ mod tests {
         let x = Matrix::dense(values, 40, 2).unwrap();
         for k in [1, 2, 6] {
             let graph = Graph::nearest(x.view(), &params(k, Weights::Heat), &()).unwrap().unwrap();
-            let pieces = graph.components().into_iter().max().unwrap() as usize + 1;
-            assert!(pieces >= 2);
+            let components = graph.components().into_iter().max().unwrap() as usize + 1;
+            assert!(components >= 2);
             let mut matrix = Vec::new();
             for i in 0..40 {
                 let (mut unit, mut column) = (vec![0.0; 40], vec![0.0; 40]);
@@ -346,12 +350,12 @@ mod tests {
             }
             let spectrum = eigenvalues(matrix, 40);
             assert!(spectrum.iter().all(|v| (-1e-9..=2.0 + 1e-9).contains(v)), "{spectrum:?}");
-            assert_eq!(spectrum.iter().filter(|v| v.abs() < 1e-9).count(), pieces, "{k}");
+            assert_eq!(spectrum.iter().filter(|v| v.abs() < 1e-9).count(), components, "{k}");
         }
     }
 
     #[test]
-    fn cosine_is_blind_to_length_and_zero_rows_are_no_trouble() {
+    fn cosine_metric_ignores_lengths_and_leaves_zero_rows_without_edges() {
         let x = Matrix::dense(vec![1.0, 0.0, 50.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.1, 9.0], 5, 2).unwrap();
         let near = |metric| {
             let p = GraphParams { metric, ..params(1, Weights::Binary) };
@@ -360,10 +364,10 @@ mod tests {
         let cosine = near(Metric::Cosine);
         assert!(cosine.row(0).any(|(j, _)| j == 1) && cosine.row(2).any(|(j, _)| j == 4));
         assert_eq!(neighbors(x.view(), 1, &()).unwrap()[0], [3]);
-        let unit = Metric::Cosine.scaled(x.view()).unwrap();
+        let unit = Metric::Cosine.unit_rows(x.view()).unwrap();
         assert_eq!(neighbors(unit.view(), 1, &()).unwrap()[0], [1]);
         assert_eq!(cosine.degrees()[3], 0.0, "a row of zeros has no neighbor");
-        // right angles are no edges, and weights are cosines where that is asked for
+        // right angles are no edges, and cosine weights are cosines
         let p = GraphParams { metric: Metric::Cosine, ..params(4, Weights::Cosine) };
         let all = Graph::nearest(x.view(), &p, &()).unwrap().unwrap();
         for i in 0..5 {
@@ -377,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_inputs_have_graphs() {
+    fn builds_graphs_of_one_row_and_of_copies_and_refuses_bad_parameters() {
         let one = Matrix::dense(vec![1.0, 2.0], 1, 2).unwrap();
         let graph = Graph::nearest(one.view(), &params(3, Weights::Heat), &()).unwrap().unwrap();
         assert_eq!((graph.len(), graph.edges(), graph.components()), (1, 0, vec![0]));
@@ -393,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_change_no_bit() {
+    fn result_is_bit_identical_for_any_number_of_threads() {
         let x = data(500, 5);
         let graph = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -404,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn several_columns_at_once_are_each_alone() {
+    fn laplacian_of_several_columns_equals_one_column_at_a_time() {
         let x = data(300, 3);
         let graph = Graph::nearest(x.view(), &params(4, Weights::Heat), &()).unwrap().unwrap();
         for columns in [1, 3, 7] {
@@ -431,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn edges_of_the_user_are_undirected_and_checked() {
+    fn edge_lists_are_undirected_and_validated() {
         let edges = [(0, 1, 1.0), (1, 0, 3.0), (2, 2, 5.0), (1, 3, 0.0), (3, 0, 0.5), (0, 1, 2.0)];
         let graph = Graph::from_edges(5, &edges).unwrap();
         let row = |i| graph.row(i).collect::<Vec<_>>();
@@ -459,7 +463,7 @@ mod tests {
 
     #[test]
     #[cfg(not(feature = "approximate"))]
-    fn what_is_not_compiled_in_is_said() {
+    fn refuses_approximate_search_without_the_feature() {
         let p = GraphParams { search: Search::Approximate, ..params(3, Weights::Heat) };
         let error = Graph::nearest(data(20, 1).view(), &p, &()).unwrap_err().to_string();
         assert!(error.starts_with("parameter search = approximate: must be exact"), "{error}");

@@ -1,21 +1,22 @@
-//! All pairs of dense rows, in single precision to choose, in double precision to answer.
+//! Exact nearest neighbors of dense rows by all pairs: single precision selects candidates, double precision measures them.
 //!
-//! A [`Picture`] of the rows never puts two of them farther apart than they are. Of each row the m nearest in the picture
-//! are kept, then measured in double precision, the nearest in the picture first. If the k-th distance found is smaller than
-//! the distance in the picture of all that were dropped, the answer is exact; else the row asks again in a better picture,
-//! and at last compares itself with every row in double precision. Pictures, in this order: the leading directions of the
-//! data (`projection.rs`), if they hold most of its variance; all columns; none. So copies, ties and columns far from
-//! their mean cost time, never truth; and nothing depends on the order in which tiles meet.
+//! An [`Embedding`] of the rows never increases a distance. For each row the m nearest rows in the embedding are kept and
+//! then measured in double precision, in the order of their distance in the embedding. If the k-th distance found is
+//! smaller than the embedded distance of all dropped rows, the result is exact. Otherwise the row is searched again in a
+//! better embedding, and finally compared with every row in double precision. Embeddings, in this order: the leading
+//! directions of the data (`projection.rs`), if they hold most of its variance; all columns; none. Copies, ties and
+//! columns far from their mean therefore cost time, never exactness, and no result depends on the order of tiles.
 //!
-//! Each pair of tiles is multiplied once and offered to both sides. Columns are centered and scaled by a power of two to at
-//! most 1 (distances keep, products shrink). With nᵢ = |aᵢ|² of the centered rows, u = 2⁻²⁴ and d columns, rounding the
-//! values, multiplying and adding them in any order errs by at most γ(nᵢ + nⱼ)/2, γ = (d + 2)u/(1 − (d + 2)u), because
-//! Σ|aᵢaⱼ| ≤ (nᵢ + nⱼ)/2 (Higham, Accuracy and Stability of Numerical Algorithms, section 3.1). A few roundings more, of
-//! lengths, sums and of the double-precision answer, are covered by 16u. So with c = γ + 16u and the computed product p
+//! Each pair of tiles is multiplied once, and both sides use the products. Columns are centered and scaled by a power of
+//! two to at most 1 (this keeps distances and shrinks products). With nᵢ = |aᵢ|² of the centered rows, u = 2⁻²⁴ and d
+//! columns, rounding the values, multiplying and adding them in any order errs by at most γ(nᵢ + nⱼ)/2,
+//! γ = (d + 2)u/(1 − (d + 2)u), because Σ|aᵢaⱼ| ≤ (nᵢ + nⱼ)/2 (Higham, Accuracy and Stability of Numerical Algorithms,
+//! section 3.1). The roundings of lengths, sums and the double-precision distances are covered by 16u. So with c = γ + 16u
+//! and the computed product p
 //!
 //!   |aᵢ − aⱼ|² ≥ (1 − c)(nᵢ + nⱼ) − 2p = 2(hᵢ − s),    h = (1 − c)n/2,    nearness s = p − hⱼ.
 //!
-//! Memory: a picture in single precision, 8k + 64 candidates a row, a tile of products a thread.
+//! Memory: an embedding in single precision, 8k + 64 candidates per row and one tile of products per thread.
 
 use super::projection;
 use super::search::{Nearest, NeighborList, Steps, each, within};
@@ -25,16 +26,16 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-/// Rows of a tile.
+/// Rows per tile.
 const TILE: usize = 384;
 /// Half the distance between 1 and the next single-precision number.
 const UNIT: f64 = 1.0 / 16_777_216.0;
-/// More than all that underflows in a product of values of at most 1.
+/// Upper bound on the total underflow in a product of values of at most 1.
 const UNDERFLOW: f64 = 1e-30;
-/// Columns for which the bound still says something.
+/// Maximum number of columns for which the error bound is useful.
 const MAX_COLUMNS: usize = 1 << 20;
 
-/// The k ≥ 1 nearest others of each of `rows` rows of `values`.
+/// The k ≥ 1 nearest neighbors of each of `rows` rows of `values`.
 pub(super) fn nearest(
     values: &[f64],
     rows: usize,
@@ -44,33 +45,33 @@ pub(super) fn nearest(
 ) -> Option<Vec<NeighborList>> {
     let row = |i: usize| &values[i * cols..(i + 1) * cols];
     let mut out = vec![Vec::new(); rows];
-    let mut asking: Vec<u32> = (0..rows as u32).collect();
+    let mut queries: Vec<u32> = (0..rows as u32).collect();
     let center = Center::new(values, cols);
-    for stage in [projection::picture, Picture::whole] {
-        if asking.is_empty() {
+    for stage in [projection::embedding, Embedding::whole] {
+        if queries.is_empty() {
             return Some(out);
         }
-        let Some(picture) = stage(values, cols, &center) else { continue };
-        let kept = picture.candidates(&asking, 4 * k + 32, watch)?;
-        let answers = each(asking.len(), watch, |a, _| {
-            let i = asking[a] as usize;
-            picture.resolve(i, k, &kept[a], row)
+        let Some(embedding) = stage(values, cols, &center) else { continue };
+        let kept = embedding.candidates(&queries, 4 * k + 32, watch)?;
+        let answers = each(queries.len(), watch, |a, _| {
+            let i = queries[a] as usize;
+            embedding.resolve(i, k, &kept[a], row)
         })?;
         let mut left = Vec::new();
-        for (i, answer) in asking.into_iter().zip(answers) {
+        for (i, answer) in queries.into_iter().zip(answers) {
             match answer {
                 Some(found) => out[i as usize] = found,
                 None => left.push(i),
             }
         }
-        asking = left;
+        queries = left;
     }
-    let answers = each(asking.len(), watch, |a, _| scan(asking[a] as usize, rows, row, k))?;
-    asking.into_iter().zip(answers).for_each(|(i, found)| out[i as usize] = found);
+    let answers = each(queries.len(), watch, |a, _| scan(queries[a] as usize, rows, row, k))?;
+    queries.into_iter().zip(answers).for_each(|(i, found)| out[i as usize] = found);
     Some(out)
 }
 
-/// Compares row `i` with all others, lower rows first; none is nearer than k copies.
+/// Compares row `i` with all others in ascending order; stops after k copies, because no row can be nearer.
 fn scan<'v>(i: usize, rows: usize, row: impl Fn(usize) -> &'v [f64], k: usize) -> NeighborList {
     let mut list = Nearest::new(k);
     for j in (0..rows).filter(|&j| j != i) {
@@ -84,7 +85,7 @@ fn scan<'v>(i: usize, rows: usize, row: impl Fn(usize) -> &'v [f64], k: usize) -
     list.found
 }
 
-/// How columns are centered and scaled.
+/// Mean of each column, and one scale for all columns.
 pub(super) struct Center {
     mean: Vec<f64>,
     scale: f64,
@@ -112,23 +113,24 @@ impl Center {
     }
 }
 
-/// Rows in single precision, no two farther apart than the rows they stand for.
-pub(super) struct Picture {
+/// Rows in single precision whose distances are not larger than those of the rows they represent.
+pub(super) struct Embedding {
     values: Vec<f32>,
     cols: usize,
     half: Vec<f32>,
     scale: f64,
 }
 
-impl Picture {
-    /// Of `values` with squared lengths `norms`, whose squared distances are at most (1 + `excess`)(nᵢ + nⱼ) too large.
+impl Embedding {
+    /// An embedding from `values`; `norms` are the squared lengths of the rows, and squared distances of `values` are at
+    /// most (1 + `excess`)(nᵢ + nⱼ) too large.
     pub(super) fn new(values: Vec<f32>, cols: usize, norms: &[f64], excess: f64, scale: f64) -> Self {
         let d = (cols + 2) as f64 * UNIT;
         let c = d / (1.0 - d) + 16.0 * UNIT + excess;
         Self { values, cols, half: norms.iter().map(|n| ((1.0 - c) * n / 2.0) as f32).collect(), scale }
     }
 
-    /// All columns.
+    /// Embedding of all columns.
     fn whole(x: &[f64], cols: usize, center: &Center) -> Option<Self> {
         if cols > MAX_COLUMNS {
             return None;
@@ -148,11 +150,11 @@ impl Picture {
         Some(Self::new(values, cols, &norms, 0.0, center.scale))
     }
 
-    /// The first that can be had.
+    /// The projection on leading directions, or all columns if there is no useful projection.
     #[cfg(feature = "approximate")]
     pub(super) fn best(x: &[f64], cols: usize) -> Option<Self> {
         let center = Center::new(x, cols);
-        projection::picture(x, cols, &center).or_else(|| Self::whole(x, cols, &center))
+        projection::embedding(x, cols, &center).or_else(|| Self::whole(x, cols, &center))
     }
 
     #[cfg(feature = "approximate")]
@@ -160,54 +162,60 @@ impl Picture {
         self.of(&(i..i + 1))
     }
 
-    /// For each row asking the `room` nearest here, at least.
-    fn candidates(&self, asking: &[u32], room: usize, watch: &dyn Watch) -> Option<Vec<CandidateNeighbors>> {
+    /// At least the `room` nearest rows in this embedding for each row of `queries`.
+    fn candidates(&self, queries: &[u32], room: usize, watch: &dyn Watch) -> Option<Vec<CandidateNeighbors>> {
         let all: Vec<Range<usize>> =
             (0..self.rows()).step_by(TILE).map(|t| t..self.rows().min(t + TILE)).collect();
-        let pieces = if asking.len() == self.rows() {
-            self.both_ways(&all, room, watch)
+        let lists = if queries.len() == self.rows() {
+            self.candidates_of_all(&all, room, watch)
         } else {
-            self.one_way(&all, asking, room, watch)
+            self.candidates_of_some(&all, queries, room, watch)
         };
-        Some(pieces?.into_iter().flat_map(|side| side.kept).collect())
+        Some(lists?.into_iter().flat_map(|side| side.kept).collect())
     }
 
-    /// Every row asks: each pair of tiles meets once.
-    fn both_ways(&self, tiles: &[Range<usize>], room: usize, watch: &dyn Watch) -> Option<Vec<Side>> {
-        let sides: Vec<Mutex<Side>> = tiles
+    /// Candidates of all rows: each pair of tiles is multiplied once and serves both sides.
+    fn candidates_of_all(
+        &self,
+        tiles: &[Range<usize>],
+        room: usize,
+        watch: &dyn Watch,
+    ) -> Option<Vec<CandidateLists>> {
+        let tile_lists: Vec<Mutex<CandidateLists>> = tiles
             .iter()
-            .map(|t| Mutex::new(Side::new(t.clone().map(|i| i as u32).collect(), room)))
+            .map(|t| Mutex::new(CandidateLists::new(t.clone().map(|i| i as u32).collect(), room)))
             .collect();
-        let meetings: Vec<(usize, usize)> =
+        let tile_pairs: Vec<(usize, usize)> =
             (0..tiles.len()).flat_map(|a| (a..tiles.len()).map(move |b| (a, b))).collect();
-        let steps = Steps::new(meetings.len(), watch);
-        meetings.into_par_iter().for_each_init(Scratch::default, |scratch, (a, b)| {
+        let steps = Steps::new(tile_pairs.len(), watch);
+        tile_pairs.into_par_iter().for_each_init(Scratch::default, |scratch, (a, b)| {
             if !steps.proceed(1) {
                 return;
             }
             let (ours, theirs) = (&tiles[a], &tiles[b]);
             self.multiply(self.of(ours), theirs, scratch);
-            let open = |t: usize| sides[t].lock().unwrap_or_else(PoisonError::into_inner);
+            let open = |t: usize| tile_lists[t].lock().unwrap_or_else(PoisonError::into_inner);
             open(a).compare_with_tile(&self.half[theirs.clone()], theirs.start, scratch);
             if a != b {
-                open(b).be_met(&self.half[ours.clone()], ours.start, scratch);
+                open(b).compare_with_transposed_tile(&self.half[ours.clone()], ours.start, scratch);
             }
         });
-        let sides = sides.into_iter().map(|s| s.into_inner().unwrap_or_else(PoisonError::into_inner));
-        steps.finished().then(|| sides.collect())
+        let tile_lists =
+            tile_lists.into_iter().map(|s| s.into_inner().unwrap_or_else(PoisonError::into_inner));
+        steps.finished().then(|| tile_lists.collect())
     }
 
-    /// Some rows ask all.
-    fn one_way(
+    /// Candidates of some rows among all rows.
+    fn candidates_of_some(
         &self,
         tiles: &[Range<usize>],
-        asking: &[u32],
+        queries: &[u32],
         room: usize,
         watch: &dyn Watch,
-    ) -> Option<Vec<Side>> {
-        let steps = Steps::new(asking.len(), watch);
-        let sides = asking.par_chunks(TILE).map_init(Scratch::default, |scratch, own| {
-            let mut side = Side::new(own.to_vec(), room);
+    ) -> Option<Vec<CandidateLists>> {
+        let steps = Steps::new(queries.len(), watch);
+        let tile_lists = queries.par_chunks(TILE).map_init(Scratch::default, |scratch, own| {
+            let mut side = CandidateLists::new(own.to_vec(), room);
             let mut gathered = Vec::with_capacity(own.len() * self.cols);
             own.iter().for_each(|&i| gathered.extend_from_slice(self.of(&(i as usize..i as usize + 1))));
             let proceed = steps.proceed(own.len());
@@ -217,18 +225,18 @@ impl Picture {
             }
             side
         });
-        let sides = sides.collect();
-        steps.finished().then_some(sides)
+        let tile_lists = tile_lists.collect();
+        steps.finished().then_some(tile_lists)
     }
 
-    /// Products of `own` rows with a tile, a run of the tile's length for each.
+    /// Products of `own` rows with a tile: for each own row a run as long as the tile.
     fn multiply(&self, own: &[f32], tile: &Range<usize>, scratch: &mut Scratch) {
         let (m, n) = (tile.len(), own.len() / self.cols);
         scratch.products.resize(m * n, 0.0);
         linalg::cross_products(self.of(tile), m, own, n, self.cols, &mut scratch.products);
     }
 
-    /// The answer for row `i`, if what was kept is enough to know it.
+    /// The neighbors of row `i`, or `None` if the candidates do not suffice to prove them.
     fn resolve<'v>(
         &self,
         i: usize,
@@ -267,21 +275,21 @@ struct Scratch {
     hits: Vec<u32>,
 }
 
-/// Nearness and number of the rows kept; nobody nearer than `limit` was dropped.
+/// Nearness and index of the candidates of a row; no row nearer than `limit` was dropped.
 struct CandidateNeighbors {
     near: Vec<(f32, u32)>,
     limit: f32,
 }
 
-/// What some rows have found.
-struct Side {
+/// Candidates of some rows.
+struct CandidateLists {
     own: Vec<u32>,
     limits: Vec<f32>,
     kept: Vec<CandidateNeighbors>,
     room: usize,
 }
 
-impl Side {
+impl CandidateLists {
     fn new(own: Vec<u32>, room: usize) -> Self {
         let limits = vec![f32::NEG_INFINITY; own.len()];
         let kept =
@@ -289,7 +297,7 @@ impl Side {
         Self { own, limits, kept, room }
     }
 
-    /// Offers a tile of other rows to these rows as neighbors, by their inner products.
+    /// Offers the rows of a tile to these rows, from products with one run per own row.
     fn compare_with_tile(&mut self, half: &[f32], first: usize, scratch: &mut Scratch) {
         let Scratch { products, hits } = scratch;
         for (r, products) in products.chunks_exact(half.len()).enumerate() {
@@ -300,8 +308,8 @@ impl Side {
         }
     }
 
-    /// The other way round.
-    fn be_met(&mut self, half: &[f32], first: usize, scratch: &mut Scratch) {
+    /// Offers the rows of a tile to these rows, from products with one run per row of the tile.
+    fn compare_with_transposed_tile(&mut self, half: &[f32], first: usize, scratch: &mut Scratch) {
         let Scratch { products, hits } = scratch;
         for (o, products) in products.chunks_exact(self.own.len()).enumerate() {
             simd::reaching(products, &self.limits, half[o], hits);
@@ -331,19 +339,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn some_rows_asking_are_answered_as_all_rows_are() {
+    fn candidates_of_some_rows_equal_those_of_all_rows() {
         let (rows, cols, k) = (900, 12, 5);
         let values: Vec<f64> = (0..rows * cols).map(|v| ((v * v + v / 3) % 101) as f64).collect();
         let row = |i: usize| &values[i * cols..(i + 1) * cols];
-        let picture = Picture::whole(&values, cols, &Center::new(&values, cols)).unwrap();
+        let embedding = Embedding::whole(&values, cols, &Center::new(&values, cols)).unwrap();
         let some: Vec<u32> = (0..rows as u32).filter(|i| i % 3 == 1).collect();
         let all: Vec<u32> = (0..rows as u32).collect();
-        let answers = |asking: &[u32]| -> Vec<(u32, Option<NeighborList>)> {
-            let kept = picture.candidates(asking, 4 * k + 32, &()).unwrap();
-            asking
+        let answers = |queries: &[u32]| -> Vec<(u32, Option<NeighborList>)> {
+            let kept = embedding.candidates(queries, 4 * k + 32, &()).unwrap();
+            queries
                 .iter()
                 .zip(&kept)
-                .map(|(&i, kept)| (i, picture.resolve(i as usize, k, kept, row)))
+                .map(|(&i, kept)| (i, embedding.resolve(i as usize, k, kept, row)))
                 .collect()
         };
         let every = answers(&all);
@@ -357,13 +365,13 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_known_is_not_answered() {
-        // 300 copies of three points: nobody can tell which five to take
+    fn resolve_returns_none_for_ties_beyond_the_candidates() {
+        // 300 copies of three points: candidates cannot decide which five to return
         let values: Vec<f64> = (0..900 * 12).map(|v| (v / 12 % 3 * (v % 12)) as f64).collect();
         let row = |i: usize| &values[i * 12..(i + 1) * 12];
-        let picture = Picture::whole(&values, 12, &Center::new(&values, 12)).unwrap();
-        let kept = picture.candidates(&(0..900).collect::<Vec<_>>(), 52, &()).unwrap();
-        assert!((0..900).all(|i| picture.resolve(i, 5, &kept[i], row).is_none()));
+        let embedding = Embedding::whole(&values, 12, &Center::new(&values, 12)).unwrap();
+        let kept = embedding.candidates(&(0..900).collect::<Vec<_>>(), 52, &()).unwrap();
+        assert!((0..900).all(|i| embedding.resolve(i, 5, &kept[i], row).is_none()));
         let expected: NeighborList = [3, 6, 9, 12, 15].map(|j| (0.0, j)).to_vec();
         assert_eq!(nearest(&values, 900, 12, 5, &()).unwrap()[0], expected);
     }

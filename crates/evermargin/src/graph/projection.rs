@@ -1,36 +1,37 @@
-//! The leading directions of the data, as a picture that shortens distances.
+//! Projection on the leading directions of the data, as an embedding that never increases a distance.
 //!
-//! With orthonormal directions Q and the rest r = |x − QQᵀx|, the point (Qᵀx, r) is nowhere farther from another such point
-//! than x from the other: |x − z|² = |Qᵀ(x − z)|² + |(I − QQᵀ)(x − z)|², and the latter is at least (r − r')². With few
-//! directions that hold most of the variance it is nearly as far, and a product costs a fraction.
+//! With orthonormal directions Q and the residual r = |x − QQᵀx|, the point (Qᵀx, r) is not farther from another such
+//! point than x is from the other row: |x − z|² = |Qᵀ(x − z)|² + |(I − QQᵀ)(x − z)|², and the latter is at least (r − r')².
+//! If a few directions hold most of the variance, the distances are nearly equal and a product costs a fraction.
 //!
-//! Q comes from subspace iteration on the covariance of some rows, spread over the data. How good it is decides the time,
-//! not the answer; only how far it is from orthonormal matters: δ ≥ |QQᵀ − I| for the rows of Q, measured. In double
-//! precision Qᵀx is off by at most (√p·γ + δ)|x| for p directions of d columns, γ = d·2⁻⁵³; its square by twice that; r by
-//! the root ρ|x| of that, if nothing else is lost; and so squared distances by (4ρ + 2ρ²)(nᵢ + nⱼ) < 5ρ(nᵢ + nⱼ).
+//! Q comes from subspace iteration on the covariance of a sample of rows, spread over the data. Its quality affects the
+//! time, not the result; only its deviation from orthonormality matters: δ ≥ |QQᵀ − I| for the rows of Q, measured. In
+//! double precision Qᵀx has an error of at most (√p·γ + δ)|x| for p directions of d columns, γ = d·2⁻⁵³, and its square of
+//! at most twice that. The error of r is at most the root ρ|x| of the latter, if nothing else is lost. The error of squared
+//! distances is therefore at most (4ρ + 2ρ²)(nᵢ + nⱼ) < 5ρ(nᵢ + nⱼ).
 
-use super::pairs::{Center, Picture};
+use super::pairs::{Center, Embedding};
 use crate::math::linalg;
 use rand::{RngExt, SeedableRng};
 use rayon::prelude::*;
 
-/// Directions, with the rest as one more column.
+/// Number of directions; the residual is one more column.
 const DIRECTIONS: usize = 127;
-/// Rows the directions are learned from, and steps.
+/// Number of rows in the sample, and number of subspace iterations.
 const SAMPLE: usize = 1000;
 const STEPS: usize = 4;
-/// With fewer rows or columns the whole is as quick.
-const FEWEST_ROWS: usize = 1000;
-const FEWEST_COLUMNS: usize = 3 * (DIRECTIONS + 1);
-/// Share of the squared lengths that the directions must hold.
+/// With fewer rows or columns, an embedding of all columns is as fast.
+const MIN_ROWS: usize = 1000;
+const MIN_COLUMNS: usize = 3 * (DIRECTIONS + 1);
+/// Minimum fraction of the squared lengths that the directions must hold.
 const SHARE: f64 = 0.6;
 /// Rows projected at a time.
 const BLOCK: usize = 256;
 
-/// The picture, if it promises to pay.
-pub(super) fn picture(x: &[f64], cols: usize, center: &Center) -> Option<Picture> {
+/// The embedding, or `None` if it would not save time.
+pub(super) fn embedding(x: &[f64], cols: usize, center: &Center) -> Option<Embedding> {
     let rows = x.len() / cols;
-    if rows < FEWEST_ROWS || cols < FEWEST_COLUMNS {
+    if rows < MIN_ROWS || cols < MIN_COLUMNS {
         return None;
     }
     let q = directions(x, cols, center)?;
@@ -62,14 +63,14 @@ pub(super) fn picture(x: &[f64], cols: usize, center: &Center) -> Option<Picture
     let rounding = (DIRECTIONS as f64).sqrt() * (cols + DIRECTIONS + 10) as f64 * f64::EPSILON;
     let rho = (2.0 * (rounding + defect(&q, cols))).sqrt();
     (held >= SHARE * norms.iter().sum::<f64>())
-        .then(|| Picture::new(values, width, &norms, 5.0 * rho, center.scale()))
+        .then(|| Embedding::new(values, width, &norms, 5.0 * rho, center.scale()))
 }
 
 /// Orthonormal rows near the leading eigenvectors of the covariance.
 fn directions(x: &[f64], cols: usize, center: &Center) -> Option<Vec<f64>> {
     let rows = x.len() / cols;
     let count = SAMPLE.min(rows);
-    // columns of the sample as rows, so that the covariance is a table of products
+    // the columns of the sample as rows, so that the covariance is a matrix of products
     let mut sample = vec![0.0f32; count * cols];
     for s in 0..count {
         let i = s * rows / count;
@@ -91,7 +92,7 @@ fn directions(x: &[f64], cols: usize, center: &Center) -> Option<Vec<f64>> {
     Some(exact)
 }
 
-/// Gram and Schmidt, twice, which is enough (Kahan and Parlett); none if a row depends on those before it.
+/// Gram–Schmidt with one reorthogonalization, which is enough (Kahan and Parlett); `None` if a row depends on earlier rows.
 fn orthonormalize(q: &mut [f64], cols: usize) -> Option<()> {
     for at in 0..q.len() / cols {
         let (before, rest) = q.split_at_mut(at * cols);
@@ -112,7 +113,7 @@ fn orthonormalize(q: &mut [f64], cols: usize) -> Option<()> {
     Some(())
 }
 
-/// δ: the largest row sum of |QQᵀ − I|, and what computing it may hide.
+/// δ: the largest row sum of |QQᵀ − I|, plus a bound on the rounding error of computing it.
 fn defect(q: &[f64], cols: usize) -> f64 {
     let p = q.len() / cols;
     let mut products = vec![0.0; p * p];
@@ -137,7 +138,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 mod tests {
     use super::*;
 
-    /// Rows near a space of 30 dimensions; the last hundred are copies of one.
+    /// Rows near a 30-dimensional subspace; the last hundred are copies of one row.
     fn data(rows: usize, cols: usize) -> Vec<f64> {
         let value = |i: usize, c: usize| {
             let i = i.min(rows - 100);
@@ -151,7 +152,7 @@ mod tests {
 
     #[test]
     fn directions_are_orthonormal_and_hold_the_variance() {
-        let (rows, cols) = (1100, FEWEST_COLUMNS);
+        let (rows, cols) = (1100, MIN_COLUMNS);
         let x = data(rows, cols);
         let center = Center::new(&x, cols);
         let q = directions(&x, cols, &center).unwrap();
@@ -159,15 +160,15 @@ mod tests {
         let mut bent = q.clone();
         bent[cols..2 * cols].copy_from_slice(&q[..cols]);
         assert!(defect(&bent, cols) > 0.9);
-        assert!(picture(&x, cols, &center).is_some());
-        // noise has no leading directions, and few rows are not worth it
+        assert!(embedding(&x, cols, &center).is_some());
+        // noise has no leading directions, and few rows are searched without a projection
         let noise: Vec<f64> = (0..rows * 800).map(|k| ((k * k % 10_007) as f64 * 1.7).sin()).collect();
-        assert!(picture(&noise, 800, &Center::new(&noise, 800)).is_none());
-        assert!(picture(&x[..500 * cols], cols, &center).is_none());
+        assert!(embedding(&noise, 800, &Center::new(&noise, 800)).is_none());
+        assert!(embedding(&x[..500 * cols], cols, &center).is_none());
     }
 
     #[test]
-    fn what_depends_on_others_is_no_direction() {
+    fn orthonormalize_refuses_dependent_rows() {
         let mut q = vec![1.0, 2.0, 2.0, 2.0, 4.0, 4.0];
         assert!(orthonormalize(&mut q, 3).is_none());
         assert!(orthonormalize(&mut [0.0; 6], 3).is_none());

@@ -1,12 +1,12 @@
-//! The nearest others of every row, exactly.
+//! Exact nearest neighbors of every row.
 //!
-//! Problem: of each row the k others of smallest (|a − b|², row), in that order; so ties go to the lower row. Squared
-//! distances of dense rows are Σ(a − b)² in double precision ([`within`] fixes the order of the sum), of sparse rows
-//! |a|² + |b|² − 2ab.
+//! Problem: for each row, the k other rows with the smallest (|a − b|², row number), in that order, so ties go to the lower
+//! row. Squared distances of dense rows are Σ(a − b)² in double precision ([`within`] fixes the order of the sum), of
+//! sparse rows |a|² + |b|² − 2ab.
 //!
-//! Three ways, one answer: rows of few columns go into a k-d tree (`tree.rs`); dense rows meet in tiles of single-precision
-//! products, which only choose whom to measure (`pairs.rs`); sparse rows meet through the lists of their columns
-//! (`columns.rs`). Threads take rows or tiles; no answer depends on their number.
+//! There are three methods with one result. Rows with few columns go into a k-d tree (`tree.rs`). Other dense rows are
+//! compared by tiles of single-precision products, which only select the candidates to measure (`pairs.rs`). Sparse rows
+//! use an index by columns (`columns.rs`). Threads process rows or tiles; no result depends on the number of threads.
 
 use super::columns::Columns;
 use super::pairs;
@@ -16,24 +16,24 @@ use crate::watch::{Progress, Watch};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Squared distances and rows, the nearest first.
+/// Squared distances and row numbers, nearest first.
 pub(super) type NeighborList = Vec<(f64, u32)>;
 
-/// Rows searched between two questions to the watch.
+/// Number of rows searched between two calls of the watch.
 const QUERIES: usize = 64;
-/// Up to so many columns a tree is quicker than all pairs.
+/// Maximum number of columns for which a tree is faster than all pairs.
 pub(super) const FEW_COLUMNS: usize = 8;
-/// Sparse rows with fewer than one value in so many are searched by columns.
+/// Sparse rows with fewer than one value in this many are searched by columns.
 const SPARSE: usize = 8;
 
-/// The k nearest others of every row (fewer if there are not so many), the nearest first, ties to the lower row; none if
+/// The k nearest neighbors of every row (fewer if there are fewer rows), nearest first, ties to the lower row; `None` if
 /// `watch` ends the search.
 pub fn neighbors(x: MatrixView<'_>, k: usize, watch: &dyn Watch) -> Option<Vec<Vec<u32>>> {
     let found = nearest(x, k, watch)?;
     Some(found.into_iter().map(|list| list.into_iter().map(|(_, j)| j).collect()).collect())
 }
 
-/// As [`neighbors`], with squared distances.
+/// Same as [`neighbors`], with squared distances.
 pub(super) fn nearest(x: MatrixView<'_>, k: usize, watch: &dyn Watch) -> Option<Vec<NeighborList>> {
     let k = k.min(x.rows().saturating_sub(1));
     if k == 0 {
@@ -52,13 +52,13 @@ pub(super) fn nearest(x: MatrixView<'_>, k: usize, watch: &dyn Watch) -> Option<
     }
 }
 
-/// Compressed rows that are full enough to be searched as dense ones.
+/// Compressed rows as dense ones if they are full enough to be searched as such.
 pub(super) fn filled(x: MatrixView<'_>) -> Option<Matrix> {
     let full = x.nonzeros() >= x.rows().saturating_mul(x.cols()) / SPARSE;
     (matches!(x, MatrixView::Csr { .. }) && full).then(|| x.to_dense())
 }
 
-/// Answers questions about one row at a time.
+/// Index for queries of one row at a time.
 pub(super) enum Finder<'a> {
     Tree(Tree<'a>),
     Columns(Columns<'a>),
@@ -72,7 +72,7 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// The k nearest others of row `i`.
+    /// The k nearest neighbors of row `i`.
     pub(super) fn nearest(&self, i: usize, k: usize, scratch: &mut Vec<f64>) -> NeighborList {
         let mut list = Nearest::new(k);
         match self {
@@ -89,7 +89,7 @@ impl<'a> Finder<'a> {
         list.found
     }
 
-    /// The others of row `i` within a squared distance, at most `max` of them and one more, by rows.
+    /// The other rows within a squared distance of row `i`, by number; at most `max` + 1 of them.
     pub(super) fn within(&self, i: usize, reach: f64, max: usize, scratch: &mut Vec<f64>) -> NeighborList {
         match self {
             Self::Tree(tree) => tree.within(i, reach, max),
@@ -102,7 +102,7 @@ impl<'a> Finder<'a> {
     }
 }
 
-/// What `find` tells of every row, or none if `watch` ends it.
+/// The value of `find` for every row, or `None` if `watch` ends the loop.
 pub(super) fn each<T: Send + Clone + Default>(
     n: usize,
     watch: &dyn Watch,
@@ -119,7 +119,7 @@ pub(super) fn each<T: Send + Clone + Default>(
     steps.finished().then_some(out)
 }
 
-/// Pieces of work done by several threads under one watch.
+/// Progress of several threads that work under one watch.
 pub(super) struct Steps<'w> {
     done: AtomicU64,
     stopped: AtomicBool,
@@ -132,7 +132,7 @@ impl<'w> Steps<'w> {
         Self { done: AtomicU64::new(0), stopped: AtomicBool::new(false), all, watch }
     }
 
-    /// Whether to do the next `pieces`.
+    /// Whether to process the next `pieces`.
     pub(super) fn proceed(&self, pieces: usize) -> bool {
         let steps = self.done.fetch_add(pieces as u64, Ordering::Relaxed);
         let progress = Progress { steps, violation: 1.0 - steps as f64 / self.all as f64, tolerance: 0.0 };
@@ -148,14 +148,14 @@ impl<'w> Steps<'w> {
     }
 }
 
-/// The nearest so far, in order.
+/// The nearest rows found so far, in order.
 pub(super) struct Nearest {
     pub(super) found: NeighborList,
     k: usize,
 }
 
 impl Nearest {
-    /// Room for k ≥ 1.
+    /// An empty list for k ≥ 1 rows.
     pub(super) fn new(k: usize) -> Self {
         Self { found: Vec::with_capacity(k + 1), k }
     }
@@ -176,7 +176,7 @@ impl Nearest {
         self.found.len() < self.k || (distance, row) < self.found[self.k - 1]
     }
 
-    /// No row farther than this is kept.
+    /// Distance beyond which no row is kept.
     pub(super) fn reach(&self) -> f64 {
         if self.found.len() < self.k { f64::INFINITY } else { self.found[self.k - 1].0 }
     }
@@ -184,7 +184,8 @@ impl Nearest {
 
 const LANES: usize = 8;
 
-/// Σ(a − b)², its columns dealt to eight sums, if it is at most `reach`. Sums only grow, so that it is known to exceed as soon as a part of it does.
+/// Σ(a − b)², with columns distributed over eight partial sums, or `None` if it exceeds `reach`. Sums only grow, so the
+/// loop ends as soon as a partial sum exceeds it.
 pub(super) fn within(a: &[f64], b: &[f64], reach: f64) -> Option<f64> {
     const PART: usize = 64;
     let mut sums = [0.0; LANES];
@@ -207,7 +208,7 @@ pub(super) fn within(a: &[f64], b: &[f64], reach: f64) -> Option<f64> {
     Some(total)
 }
 
-/// Σ g² of the columns' values, summed as [`within`] does.
+/// Σ g² over columns, summed in the order of [`within`].
 pub(super) fn squares(values: impl Iterator<Item = f64>) -> f64 {
     let mut sums = [0.0; LANES];
     values.enumerate().for_each(|(c, g)| sums[c % LANES] += g * g);
@@ -222,18 +223,18 @@ fn add(s: &[f64; LANES]) -> f64 {
 mod tests {
     use super::*;
     use crate::data::Row;
-    use crate::graph::columns::apart;
+    use crate::graph::columns::squared_distance;
     use rand::{RngExt, SeedableRng};
 
-    /// All others of a row, sorted.
-    fn plainly(x: MatrixView<'_>, i: usize, k: usize) -> NeighborList {
+    /// The k nearest neighbors by sorting all other rows.
+    fn brute_force(x: MatrixView<'_>, i: usize, k: usize) -> NeighborList {
         let distance = |j: usize| match (x.row(i), x.row(j)) {
             (Row::Dense(a), Row::Dense(b)) => {
                 let mut sums = [0.0; 8];
                 (0..a.len()).for_each(|c| sums[c % 8] += (a[c] - b[c]) * (a[c] - b[c]));
                 add(&sums)
             }
-            (a, b) => apart(a.dot(b), a.norm2(), b.norm2()),
+            (a, b) => squared_distance(a.dot(b), a.norm2(), b.norm2()),
         };
         let mut others: NeighborList =
             (0..x.rows()).filter(|&j| j != i).map(|j| (distance(j), j as u32)).collect();
@@ -242,19 +243,19 @@ mod tests {
         others
     }
 
-    /// Compares one row in `step` with all pairs sorted.
-    fn agrees_at(values: Vec<f64>, rows: usize, cols: usize, ks: &[usize], step: usize) {
+    /// Compares every `step`-th row with the sorted distances of all pairs.
+    fn assert_exact_at(values: Vec<f64>, rows: usize, cols: usize, ks: &[usize], step: usize) {
         let x = Matrix::dense(values, rows, cols).unwrap();
         for &k in ks {
             let found = nearest(x.view(), k, &()).unwrap();
             for i in (0..rows).step_by(step) {
-                assert_eq!(found[i], plainly(x.view(), i, k), "{rows} x {cols}, k = {k}, row {i}");
+                assert_eq!(found[i], brute_force(x.view(), i, k), "{rows} x {cols}, k = {k}, row {i}");
             }
         }
     }
 
-    fn agrees(values: Vec<f64>, rows: usize, cols: usize, ks: &[usize]) {
-        agrees_at(values, rows, cols, ks, 1);
+    fn assert_exact(values: Vec<f64>, rows: usize, cols: usize, ks: &[usize]) {
+        assert_exact_at(values, rows, cols, ks, 1);
     }
 
     /// Values between −1 and 1.
@@ -265,52 +266,52 @@ mod tests {
 
     #[test]
     fn dense_and_sparse_rows_have_the_same_neighbors() {
-        // whole numbers: every product is exact, and ties and copies are many
+        // integers: every product is exact, and there are many ties and copies
         let sparse: Vec<f64> =
             (0..200 * 40).map(|k| if k % 11 == 0 { (k % 7) as f64 } else { 0.0 }).collect();
         let sparse = Matrix::dense(sparse, 200, 40).unwrap();
         let csr = sparse.view().to_csr();
         assert!(csr.view().nonzeros() < 200 * 40 / SPARSE);
         assert_eq!(nearest(csr.view(), 6, &()).unwrap(), nearest(sparse.view(), 6, &()).unwrap());
-        assert_eq!(nearest(csr.view(), 6, &()).unwrap()[17], plainly(csr.view(), 17, 6));
+        assert_eq!(nearest(csr.view(), 6, &()).unwrap()[17], brute_force(csr.view(), 17, 6));
         let full = Matrix::dense(noise(60 * 20, 1), 60, 20).unwrap();
         assert_eq!(nearest(full.view().to_csr().view(), 5, &()), nearest(full.view(), 5, &()));
     }
 
     #[test]
-    fn a_tree_is_exact_with_ties_and_copies() {
+    fn tree_search_is_exact_with_ties_and_copies() {
         let ties: Vec<f64> = (0..700 * 3).map(|k| ((k * k + k / 7) % 5) as f64).collect();
-        agrees(ties, 700, 3, &[1, 4, 9, 1000]);
-        agrees(vec![0.25; 300 * 2], 300, 2, &[1, 7]);
+        assert_exact(ties, 700, 3, &[1, 4, 9, 1000]);
+        assert_exact(vec![0.25; 300 * 2], 300, 2, &[1, 7]);
         for cols in [1, 2, 5, FEW_COLUMNS] {
-            agrees(noise(400 * cols, cols as u64), 400, cols, &[1, 10]);
+            assert_exact(noise(400 * cols, cols as u64), 400, cols, &[1, 10]);
         }
         let far: Vec<f64> = noise(200 * 2, 9).into_iter().map(|v| 1e99 * v).collect();
-        agrees(far, 200, 2, &[3]);
+        assert_exact(far, 200, 2, &[3]);
     }
 
     #[test]
-    fn pairs_are_exact_whatever_single_precision_sees() {
+    fn all_pairs_search_is_exact_where_single_precision_fails() {
         let (rows, cols) = (450, 30);
         let wide = |f: &dyn Fn(usize, f64) -> f64| -> Vec<f64> {
             noise(rows * cols, 3).into_iter().enumerate().map(|(at, v)| f(at, v)).collect()
         };
-        agrees(wide(&|_, v| v), rows, cols, &[1, 10, 449]);
-        // whole numbers with many ties, copies of five rows, copies of one
-        agrees(wide(&|_, v| (2.0 * v).round()), rows, cols, &[1, 10]);
-        agrees(wide(&|at, _| ((at / cols % 5) * (at % cols)) as f64), rows, cols, &[1, 10, 100]);
-        agrees(vec![0.1; rows * cols], rows, cols, &[1, 10]);
-        // differences that single precision cannot hold, one far row, tiny and huge values
-        agrees(wide(&|at, v| if at / cols == 7 { 1e6 } else { 1e-3 * v }), rows, cols, &[1, 10]);
-        agrees(wide(&|at, v| if at / cols % 2 == 0 { 1e9 + v } else { v }), rows, cols, &[1, 10]);
-        agrees(wide(&|_, v| 1e-320 * v), rows, cols, &[1, 10]);
-        agrees(wide(&|_, v| 1e99 * v), rows, cols, &[1, 10]);
-        agrees(wide(&|_, v| v * 1e-30f64.powf(v.abs())), rows, cols, &[3]);
+        assert_exact(wide(&|_, v| v), rows, cols, &[1, 10, 449]);
+        // integers with many ties, copies of five rows, copies of one row
+        assert_exact(wide(&|_, v| (2.0 * v).round()), rows, cols, &[1, 10]);
+        assert_exact(wide(&|at, _| ((at / cols % 5) * (at % cols)) as f64), rows, cols, &[1, 10, 100]);
+        assert_exact(vec![0.1; rows * cols], rows, cols, &[1, 10]);
+        // differences below single precision, one far row, tiny and huge values
+        assert_exact(wide(&|at, v| if at / cols == 7 { 1e6 } else { 1e-3 * v }), rows, cols, &[1, 10]);
+        assert_exact(wide(&|at, v| if at / cols % 2 == 0 { 1e9 + v } else { v }), rows, cols, &[1, 10]);
+        assert_exact(wide(&|_, v| 1e-320 * v), rows, cols, &[1, 10]);
+        assert_exact(wide(&|_, v| 1e99 * v), rows, cols, &[1, 10]);
+        assert_exact(wide(&|_, v| v * 1e-30f64.powf(v.abs())), rows, cols, &[3]);
     }
 
     #[test]
-    fn a_projection_changes_no_answer() {
-        // 25 directions and a little noise; then noise so strong that some rows must ask again; then copies
+    fn projection_does_not_change_the_neighbors() {
+        // 25 directions and little noise; noise so strong that some rows need a second search; copies
         let (rows, cols) = (1200, 400);
         let shapes = noise(25 * cols, 5);
         let data = |spread: f64, copies: usize| -> Vec<f64> {
@@ -321,13 +322,13 @@ mod tests {
             };
             (0..rows * cols).map(|at| value(at / cols / copies, at % cols)).collect()
         };
-        agrees_at(data(0.01, 1), rows, cols, &[10], 13);
-        agrees_at(data(1.5, 1), rows, cols, &[10], 13);
-        agrees_at(data(0.01, 150), rows, cols, &[10], 13);
+        assert_exact_at(data(0.01, 1), rows, cols, &[10], 13);
+        assert_exact_at(data(1.5, 1), rows, cols, &[10], 13);
+        assert_exact_at(data(0.01, 150), rows, cols, &[10], 13);
     }
 
     #[test]
-    fn threads_and_interruption() {
+    fn threads_do_not_change_neighbors_and_a_watch_ends_the_search() {
         struct Until(u64, AtomicU64);
         impl Watch for Until {
             fn proceed(&self, _: &Progress) -> bool {

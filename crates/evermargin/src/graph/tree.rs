@@ -1,34 +1,34 @@
-//! A k-d tree (Bentley 1975) over dense rows: halves along the widest column, down to leaves, with the box around each.
+//! A k-d tree (Bentley 1975) over dense rows: halves along the widest column, down to leaves, with a bounding box per node.
 //!
-//! Exact to the bit. The gap between a row and a box is in every column at most the rounded difference to any row inside,
-//! and [`squares`] adds columns in the order in which distances are added; rounding is monotone, so the distance to a box
-//! never exceeds the computed distance to a row in it. A box is left out if it is farther than the worst row kept, or as
-//! far while all its rows have higher numbers. The latter, with rows of equal place split by number, keeps thousands of
-//! copies of one point from being compared pair by pair.
+//! The search is exact to the last bit. In every column the gap between a row and a box is at most the rounded difference
+//! to any row inside, and [`squares`] adds columns in the same order as distances. Rounding is monotone, so the distance to
+//! a box never exceeds the computed distance to a row in it. A box is skipped if it is farther than the worst row in the
+//! list, or equally far while all its rows have higher numbers. The latter, together with splitting rows of equal value by
+//! number, avoids comparing thousands of copies of one point pair by pair.
 //!
-//! Our own because the crates looked at (kiddo, kdtree) fix the number of columns when compiled or promise nothing about
-//! ties, and kiddo refuses more copies of a point than fit into a leaf.
+//! Existing crates do not fit: kiddo and kdtree fix the number of columns at compile time or guarantee nothing about ties,
+//! and kiddo refuses more copies of a point than fit into a leaf.
 
 use super::search::{Nearest, NeighborList, squares, within};
 
-/// Most rows of a leaf.
+/// Maximum number of rows in a leaf.
 const LEAF: usize = 12;
 
 pub(super) struct Tree<'a> {
     values: &'a [f64],
     cols: usize,
-    /// Rows in the order of the leaves, and their values.
+    /// Rows in the order of the leaves.
     order: Vec<u32>,
     packed: Vec<f64>,
     nodes: Vec<Node>,
-    /// Lowest values, then highest, of each node.
+    /// Lowest values, then highest values, of each node.
     boxes: Vec<f64>,
 }
 
 struct Node {
     start: u32,
     end: u32,
-    /// The lowest row inside.
+    /// The lowest row number inside.
     least: u32,
     /// The second child, 0 for a leaf; the first child is the next node.
     second: u32,
@@ -47,7 +47,7 @@ impl<'a> Tree<'a> {
         tree
     }
 
-    /// Adds the node of these places, and all below.
+    /// Adds the node of these positions, and its descendants.
     fn grow(&mut self, start: usize, end: usize) {
         let (at, values, cols) = (self.nodes.len(), self.values, self.cols);
         let inside = &mut self.order[start..end];
@@ -75,7 +75,7 @@ impl<'a> Tree<'a> {
         self.grow(start + middle, end);
     }
 
-    /// Offers the list every row but `own` that it could keep.
+    /// Offers the list every row except `own` that it could keep.
     pub(super) fn nearest(&self, own: usize, list: &mut Nearest) {
         self.descend(0, own, row(self.values, self.cols, own), list);
     }
@@ -99,7 +99,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// The rows but `own` within a squared distance, by number; if they are more than `max`, only so many and one more.
+    /// The rows except `own` within a squared distance, by number; at most `max` + 1 of them.
     pub(super) fn within(&self, own: usize, reach: f64, max: usize) -> NeighborList {
         let query = row(self.values, self.cols, own);
         let (mut found, mut stack) = (Vec::new(), vec![0]);

@@ -1,5 +1,5 @@
-//! How good predictions are. A number that is not defined (no rows, a class without rows, vectors of different
-//! lengths, values that are not numbers) is `None`, never NaN. An empty slice of weights means all 1.
+//! Quality measures of predictions. An undefined value (no rows, a class without rows, vectors of different lengths,
+//! values that are not numbers) is `None`, never NaN. An empty slice of weights means that all weights are 1.
 
 mod prequential;
 mod ranking;
@@ -21,7 +21,7 @@ pub struct Confusion {
 }
 
 impl Confusion {
-    /// Counts; `None` if lengths differ, a class is out of range or a weight is not a finite number ≥ 0.
+    /// Counts; `None` if the lengths differ, a class is out of range or a weight is not a finite number ≥ 0.
     pub fn new(truth: &[u32], predicted: &[u32], weights: &[f64], classes: usize) -> Option<Self> {
         if truth.len() != predicted.len() {
             return None;
@@ -52,7 +52,7 @@ impl Confusion {
         self.classes
     }
 
-    fn right(&self) -> f64 {
+    fn correct(&self) -> f64 {
         (0..self.classes).map(|c| self.count(c, c)).sum()
     }
 
@@ -64,29 +64,29 @@ impl Confusion {
         (0..self.classes).map(|t| self.count(t, class)).sum()
     }
 
-    /// Share of rows predicted right.
+    /// Fraction of correctly predicted rows.
     pub fn accuracy(&self) -> Option<f64> {
-        ratio(self.right(), self.counts.iter().sum())
+        ratio(self.correct(), self.counts.iter().sum())
     }
 
-    /// Share of rows predicted wrong.
+    /// Fraction of wrongly predicted rows.
     pub fn error(&self) -> Option<f64> {
         let total: f64 = self.counts.iter().sum();
-        ratio(total - self.right(), total)
+        ratio(total - self.correct(), total)
     }
 
-    /// Share of the rows of a class that are predicted as that class (sensitivity of class 1, specificity of
+    /// Fraction of the rows of a class that are predicted as that class (sensitivity of class 1, specificity of
     /// class 0).
     pub fn recall(&self, class: usize) -> Option<f64> {
         ratio(self.count(class, class), self.true_total(class))
     }
 
-    /// Share of the predictions of a class that are right.
+    /// Fraction of the predictions of a class that are correct.
     pub fn precision(&self, class: usize) -> Option<f64> {
         ratio(self.count(class, class), self.predicted_total(class))
     }
 
-    /// Harmonic mean of precision and recall of a class: 2·right/(predicted + true).
+    /// Harmonic mean of precision and recall of a class: 2·correct/(predicted + true).
     pub fn f1(&self, class: usize) -> Option<f64> {
         ratio(2.0 * self.count(class, class), self.predicted_total(class) + self.true_total(class))
     }
@@ -112,7 +112,7 @@ impl Confusion {
         (self.classes > 0).then(|| product.powf(1.0 / self.classes as f64))
     }
 
-    /// Matthews' correlation, for any number of classes (Gorodkin 2004); not defined when only one class
+    /// Matthews correlation coefficient for any number of classes (Gorodkin 2004); undefined if only one class
     /// occurs or only one is predicted.
     pub fn mcc(&self) -> Option<f64> {
         let total: f64 = self.counts.iter().sum();
@@ -124,7 +124,7 @@ impl Confusion {
         if truth <= rounding || predicted <= rounding {
             return None;
         }
-        ratio(self.right() * total - both, (truth * predicted).sqrt())
+        ratio(self.correct() * total - both, (truth * predicted).sqrt())
     }
 
     fn mean(&self, of: impl Fn(usize) -> Option<f64>) -> Option<f64> {
@@ -133,7 +133,7 @@ impl Confusion {
     }
 }
 
-/// Mean squared difference between probability and outcome; `probability[i·classes + c]`. With two classes this
+/// Mean squared difference between probability and outcome, from `probability[i·classes + c]`. With two classes this
 /// is twice the common two-class form ([`brier`]).
 pub fn brier_multi(probability: &[f64], truth: &[u32], classes: usize) -> Option<f64> {
     let score = |row: &[f64], t: usize| {
@@ -142,22 +142,22 @@ pub fn brier_multi(probability: &[f64], truth: &[u32], classes: usize) -> Option
     mean_over_rows(probability, truth, classes, score)
 }
 
-/// Mean of −ln of the probability given to the true class (at least 1e-15).
+/// Mean of −ln p, where p is the predicted probability of the true class, at least 1e-15.
 pub fn log_loss_multi(probability: &[f64], truth: &[u32], classes: usize) -> Option<f64> {
     mean_over_rows(probability, truth, classes, |row, t| -row[t].clamp(1e-15, 1.0).ln())
 }
 
 /// Brier score of the probability of the positive class.
 pub fn brier(probability: &[f64], positive: &[bool]) -> Option<f64> {
-    brier_multi(&both_sides(probability), &as_classes(positive), 2).map(|b| 0.5 * b)
+    brier_multi(&both_classes(probability), &as_classes(positive), 2).map(|b| 0.5 * b)
 }
 
 /// Log loss of the probability of the positive class.
 pub fn log_loss(probability: &[f64], positive: &[bool]) -> Option<f64> {
-    log_loss_multi(&both_sides(probability), &as_classes(positive), 2)
+    log_loss_multi(&both_classes(probability), &as_classes(positive), 2)
 }
 
-fn both_sides(probability: &[f64]) -> Vec<f64> {
+fn both_classes(probability: &[f64]) -> Vec<f64> {
     probability.iter().flat_map(|p| [1.0 - p, *p]).collect()
 }
 
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn two_classes_by_hand() {
+    fn two_class_measures_match_manual_counts() {
         // 3 true negatives, 1 false positive, 2 false negatives, 4 true positives.
         let truth = [0, 0, 0, 0, 1, 1, 1, 1, 1, 1];
         let guess = [0, 0, 0, 1, 0, 0, 1, 1, 1, 1];
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn three_classes_by_hand() {
+    fn three_class_measures_match_manual_counts() {
         let c = Confusion::new(&[0, 0, 1, 1, 2, 2], &[0, 1, 1, 1, 2, 0], &[], 3).unwrap();
         assert!(near(c.accuracy(), 4.0 / 6.0) && near(c.recall_macro(), 2.0 / 3.0));
         assert!(near(c.precision_macro(), (0.5 + 2.0 / 3.0 + 1.0) / 3.0));
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn probabilities_by_hand() {
+    fn probability_scores_match_manual_values() {
         assert!(near(brier(&[0.8, 0.3], &[true, false]), 0.065));
         assert!(near(log_loss(&[0.8, 0.3], &[true, false]), -(0.8_f64.ln() + 0.7_f64.ln()) / 2.0));
         assert!(near(log_loss_multi(&[0.2, 0.3, 0.5], &[2], 3), -(0.5_f64.ln())));
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_defined_is_none() {
+    fn undefined_measures_are_none() {
         let c = Confusion::new(&[1, 1], &[1, 1], &[], 2).unwrap();
         assert!(near(c.accuracy(), 1.0));
         assert_eq!([c.mcc(), c.g_means(), c.recall(0), c.precision(0), c.f1_macro()], [None; 5]);
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn g_means_of_one_answer_for_all_is_nothing() {
+    fn g_means_of_a_constant_prediction_is_zero() {
         for answer in [0, 1] {
             let confusion = Confusion::new(&[0, 1, 1, 0, 1], &[answer; 5], &[], 2).unwrap();
             assert_eq!(confusion.g_means(), Some(0.0));

@@ -7,20 +7,20 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Rows in the window of [`RecentAccuracy`].
+/// Number of rows in the window of [`RecentAccuracy`].
 pub const WINDOW: usize = 1000;
 
-/// The factor by which the weight of a row fades with every row after it.
+/// Factor by which the weight of a row decreases with every later row.
 pub const FADING: f64 = 0.99;
 
-/// How far an accuracy exceeds that of a reference classifier: 1 is perfect, 0 is no better, negative is worse. None where the
-/// reference is never wrong.
+/// Improvement of an accuracy over that of a reference classifier: 1 is perfect, 0 is no better, negative is worse;
+/// `None` where the reference is never wrong.
 pub fn chance_corrected(accuracy: f64, reference: f64) -> Option<f64> {
     (reference < 1.0).then(|| (accuracy - reference) / (1.0 - reference))
 }
 
-/// Precision, recall and F1 of one class from its counts: rows predicted as the class, rows of the class, and those that are
-/// both. Each is none where its denominator is 0.
+/// Precision, recall and F1 of one class from its counts: rows predicted as the class, rows of the class, and rows that
+/// are both. Each is `None` where its denominator is 0.
 pub fn class_scores(predicted: u64, actual: u64, correct: u64) -> ClassScores {
     let fraction = |whole: u64| (whole > 0).then(|| correct as f64 / whole as f64);
     let both = predicted + actual;
@@ -39,17 +39,17 @@ pub struct ClassScores {
     pub f1: Option<f64>,
 }
 
-/// Accuracy of the last [`WINDOW`] rows, and accuracy in which rows fade by [`FADING`].
+/// Accuracy of the last [`WINDOW`] rows, and accuracy with weights that decrease by [`FADING`] per row.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecentAccuracy {
     /// One bit per row of the window, 64 to a word.
     window: Vec<u64>,
-    /// The place of the next row in the window.
+    /// Position of the next row in the window.
     next: usize,
-    /// Rows in the window.
+    /// Number of rows in the window.
     rows: usize,
-    /// Fading sums of correct rows and of all rows.
+    /// Fading weights of correct rows and of all rows.
     correct: f64,
     all: f64,
 }
@@ -72,12 +72,12 @@ impl RecentAccuracy {
         (self.rows > 0).then(|| f64::from(correct) / self.rows as f64)
     }
 
-    /// The fraction of correct rows, in which rows fade.
+    /// The fraction of correct rows, weighted with the fading factor.
     pub fn fading(&self) -> Option<f64> {
         (self.all > 0.0).then(|| self.correct / self.all)
     }
 
-    /// Refuses values that no stream has (a file may say anything).
+    /// Returns an error for values that no sequence of rows produces (a file may hold any value).
     pub fn check(&self) -> Result<(), String> {
         let begun = self.rows > 0;
         let words = if begun { WINDOW.div_ceil(64) } else { 0 };

@@ -1,15 +1,15 @@
-//! Metrics of a ranking: how well decision values put positives above negatives, and where to cut.
+//! Metrics of rankings by decision value: separation of positives from negatives, and choice of a threshold.
 
 use super::{Confusion, ratio, weights_or_ones};
 
-/// A cut through a ranking: rows whose decision is at least `threshold` are called positive.
+/// A cut of a ranking: rows whose decision value is at least `threshold` are predicted positive.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cut {
-    /// The lowest decision called positive; infinite where none is.
+    /// The lowest decision value predicted positive; infinite if no row is.
     pub threshold: f64,
-    /// Weight of the positives called positive.
+    /// Weight of the positives predicted positive.
     pub true_positives: f64,
-    /// Weight of the negatives called positive.
+    /// Weight of the negatives predicted positive.
     pub false_positives: f64,
     /// Weight of all positives.
     pub positives: f64,
@@ -18,31 +18,31 @@ pub struct Cut {
 }
 
 impl Cut {
-    /// Share of the positives called positive: the recall, the ordinate of the ROC curve.
+    /// Fraction of the positives predicted positive: the recall, the ordinate of the ROC curve.
     pub fn true_positive_rate(&self) -> f64 {
         self.true_positives / self.positives
     }
 
-    /// Share of the negatives called positive: the abscissa of the ROC curve.
+    /// Fraction of the negatives predicted positive: the abscissa of the ROC curve.
     pub fn false_positive_rate(&self) -> f64 {
         self.false_positives / self.negatives
     }
 
-    /// Share of those called positive that are; not defined where none is called so.
+    /// Fraction of the rows predicted positive that are positive; undefined if none is predicted positive.
     pub fn precision(&self) -> Option<f64> {
         ratio(self.true_positives, self.true_positives + self.false_positives)
     }
 
-    /// What the cut makes of the rows.
+    /// The confusion matrix at this cut.
     pub fn confusion(&self) -> Confusion {
         let (tp, fp) = (self.true_positives, self.false_positives);
         Confusion::two_classes(self.negatives - fp, fp, self.positives - tp, tp)
     }
 }
 
-/// The cuts of a ranking from the strictest (nothing is positive) to the laxest (everything is), one for each
-/// different decision. With the rates of its cuts it is the ROC curve, with recall and precision the
-/// precision-recall curve. Both classes need weight.
+/// The cuts of a ranking from the strictest (no row is predicted positive) to the laxest (all rows are), one per distinct
+/// decision value. The rates of the cuts form the ROC curve, their recall and precision the precision-recall curve. Both
+/// classes need a positive weight.
 pub fn curve(decision: &[f64], positive: &[bool], weights: &[f64]) -> Option<Vec<Cut>> {
     let weight = weights_or_ones(weights, decision.len())?;
     let order = descending(decision, positive.len())?;
@@ -67,8 +67,8 @@ pub fn curve(decision: &[f64], positive: &[bool], weights: &[f64]) -> Option<Vec
     Some(cuts)
 }
 
-/// Area under the precision-recall curve as the mean precision over the positives found:
-/// Σ (Rₖ − Rₖ₋₁)·Pₖ over the cuts. Rows of equal decision are one cut, so that their order does not matter.
+/// Area under the precision-recall curve, as the mean precision over the positives found: Σ (Rₖ − Rₖ₋₁)·Pₖ over the cuts.
+/// Rows of equal decision value form one cut, so their order does not matter.
 pub fn average_precision(decision: &[f64], positive: &[bool], weights: &[f64]) -> Option<f64> {
     let cuts = curve(decision, positive, weights)?;
     let step = |pair: &[Cut]| {
@@ -78,10 +78,10 @@ pub fn average_precision(decision: &[f64], positive: &[bool], weights: &[f64]) -
     ratio(cuts.windows(2).map(step).sum(), cuts[0].positives).map(|area| area.min(1.0))
 }
 
-/// What a threshold is chosen for.
+/// Criterion for choosing a threshold.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Criterion {
-    /// Most rows right.
+    /// Largest accuracy.
     Accuracy,
     /// Largest geometric mean of the two recalls.
     GMeans,
@@ -89,14 +89,14 @@ pub enum Criterion {
     F1,
     /// Largest Matthews correlation.
     Mcc,
-    /// As many called positive as there are positives, where precision meets recall.
+    /// As many rows predicted positive as there are positives, where precision equals recall.
     BreakEven,
-    /// This share of the rows called positive.
+    /// This fraction of the rows predicted positive.
     Rate(f64),
 }
 
 impl Criterion {
-    /// The name a user writes.
+    /// Name of the criterion as written by users.
     pub fn name(self) -> String {
         match self {
             Self::Accuracy => "accuracy".into(),
@@ -108,33 +108,33 @@ impl Criterion {
         }
     }
 
-    /// The score of a cut, larger is better. A correlation that is not defined is 0; shares score 1 less
-    /// their distance from what is wanted.
+    /// The score of a cut; larger is better. An undefined correlation is 0. For break-even and rate it is 1 minus the
+    /// distance of the fraction predicted positive from the wanted fraction.
     pub fn score(self, cut: &Cut) -> Option<f64> {
         let all = cut.positives + cut.negatives;
-        let called = (cut.true_positives + cut.false_positives) / all;
+        let predicted = (cut.true_positives + cut.false_positives) / all;
         match self {
             Self::Accuracy => cut.confusion().accuracy(),
             Self::GMeans => cut.confusion().g_means(),
             Self::F1 => cut.confusion().f1(1),
             Self::Mcc => Some(cut.confusion().mcc().unwrap_or(0.0)),
-            Self::BreakEven => Some(1.0 - (called - cut.positives / all).abs()),
-            Self::Rate(share) => Some(1.0 - (called - share).abs()),
+            Self::BreakEven => Some(1.0 - (predicted - cut.positives / all).abs()),
+            Self::Rate(share) => Some(1.0 - (predicted - share).abs()),
         }
     }
 }
 
-/// Where a ranking is best cut.
+/// The best threshold of a ranking.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Threshold {
-    /// Rows of larger decision are positive. Finite.
+    /// Rows with a larger decision value are predicted positive. Finite.
     pub value: f64,
-    /// The score there.
+    /// The score at this threshold.
     pub score: f64,
 }
 
-/// The cut of the best score; among equals the one nearest to 0, where the ranking is cut already, then the lower.
-/// The threshold stands half way between the decisions on its two sides.
+/// The cut with the best score; ties go to the cut nearest to 0, the current threshold, and then to the lower one. The
+/// threshold is the mean of the decision values on its two sides.
 pub fn best_threshold(
     decision: &[f64],
     positive: &[bool],
@@ -143,7 +143,7 @@ pub fn best_threshold(
 ) -> Option<Threshold> {
     let cuts = curve(decision, positive, weights)?;
     let scored = cuts.iter().enumerate().filter_map(|(k, cut)| {
-        let value = halfway(&cuts, k);
+        let value = midpoint(&cuts, k);
         criterion.score(cut).filter(|_| value.is_finite()).map(|score| Threshold { value, score })
     });
     scored.reduce(|a, b| {
@@ -153,8 +153,8 @@ pub fn best_threshold(
     })
 }
 
-/// A number between the decisions that cut k divides; at the ends one a hundredth of the spread beyond.
-fn halfway(cuts: &[Cut], k: usize) -> f64 {
+/// The mean of the decision values on both sides of cut k; beyond either end, 1 % of the spread away.
+fn midpoint(cuts: &[Cut], k: usize) -> f64 {
     let (top, bottom) = (cuts[1].threshold, cuts[cuts.len() - 1].threshold);
     let beyond = if top > bottom { 0.01 * (top - bottom) } else { 0.01 * top.abs().max(1.0) };
     let above = if k == 0 { top + 2.0 * beyond } else { cuts[k].threshold };
@@ -162,8 +162,8 @@ fn halfway(cuts: &[Cut], k: usize) -> f64 {
     0.5 * above + 0.5 * below
 }
 
-/// Area under the ROC curve: the chance that a positive has a higher decision than a negative, ties counting
-/// half.
+/// Area under the ROC curve: the probability that a positive has a higher decision value than a negative, where ties
+/// count half.
 pub fn auc(decision: &[f64], positive: &[bool], weights: &[f64]) -> Option<f64> {
     let weight = weights_or_ones(weights, decision.len())?;
     let order = descending(decision, positive.len())?;
@@ -194,8 +194,8 @@ pub fn auc_macro(scores: &[f64], truth: &[u32], classes: usize, weights: &[f64])
     ratio(total, classes as f64)
 }
 
-/// Precision-recall break-even point: the precision among as many top-ranked rows as there are positives, where
-/// it equals the recall. Rows tied at the border count by their share.
+/// Precision-recall break-even point: the precision among as many top-ranked rows as there are positives, where it equals
+/// the recall. Rows tied at the border count by their fraction.
 pub fn prbep(decision: &[f64], positive: &[bool]) -> Option<f64> {
     let order = descending(decision, positive.len())?;
     let wanted = positive.iter().filter(|p| **p).count();
@@ -227,7 +227,7 @@ mod tests {
         value.is_some_and(|v| (v - expected).abs() < 1e-12)
     }
 
-    /// All pairs, one by one.
+    /// AUC from an enumeration of all pairs.
     fn auc_by_pairs(decision: &[f64], positive: &[bool], weight: &[f64]) -> f64 {
         let (mut sum, mut total) = (0.0, 0.0);
         for i in (0..decision.len()).filter(|&i| positive[i]) {
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn auc_with_ties_and_weights() {
+    fn auc_with_ties_and_weights_equals_enumeration_of_pairs() {
         let decision = [1.0, 2.0, 2.0, 3.0, -1.0, 2.0, 0.0, -0.0];
         let positive = [false, true, false, true, false, true, true, false];
         let weight = [1.0, 2.0, 0.5, 1.0, 3.0, 1.0, 0.25, 1.5];
@@ -254,14 +254,14 @@ mod tests {
     }
 
     #[test]
-    fn break_even_point() {
+    fn break_even_point_counts_ties_by_their_fraction() {
         assert!(near(prbep(&[4.0, 3.0, 2.0, 1.0], &[true, false, true, false]), 0.5));
         assert!(near(prbep(&[1.0; 4], &[true, false, true, false]), 0.5));
         assert!(near(prbep(&[2.0, 1.0, 1.0, 1.0], &[true, true, false, false]), 2.0 / 3.0));
     }
 
     #[test]
-    fn the_curve_by_hand() {
+    fn curve_and_average_precision_match_manual_values() {
         // 3: +, 2: + and −, 1: −
         let cuts = curve(&[2.0, 3.0, 1.0, 2.0], &[true, true, false, false], &[]).unwrap();
         let point = |c: &Cut| (c.threshold, c.false_positive_rate(), c.true_positive_rate(), c.precision());
@@ -284,16 +284,16 @@ mod tests {
     }
 
     #[test]
-    fn thresholds_by_hand() {
+    fn best_thresholds_match_manual_values() {
         let decision = [-3.0, -2.0, -1.5, -1.0, -0.5, 0.5];
         let positive = [false, false, true, false, true, true];
         let best = |criterion| best_threshold(&decision, &positive, &[], criterion).unwrap();
-        // above −1.75: recalls 1 and ⅔; F1 6/7; 5 of 6 right. Above −0.75: recalls ⅔ and 1, 5 of 6 right.
+        // threshold −1.75: recalls 1 and ⅔, F1 6/7, 5 of 6 rows correct; threshold −0.75: recalls ⅔ and 1, 5 of 6 correct
         assert!(near(Some(best(Criterion::GMeans).score), (2.0_f64 / 3.0).sqrt()));
-        assert_eq!(best(Criterion::GMeans).value, -0.75, "the nearer of two equals");
+        assert_eq!(best(Criterion::GMeans).value, -0.75, "of equal scores the one nearer to 0");
         let higher = decision.map(|f| f + 4.0);
         let best_of_higher = best_threshold(&higher, &positive, &[], Criterion::GMeans).unwrap();
-        assert_eq!(best_of_higher.value, 2.25, "the nearer is the other one now");
+        assert_eq!(best_of_higher.value, 2.25, "after the shift the other one is nearer to 0");
         assert_eq!(best(Criterion::F1).value, -1.75);
         assert!(near(Some(best(Criterion::F1).score), 6.0 / 7.0));
         assert_eq!(best(Criterion::Accuracy).value, -0.75);
@@ -312,7 +312,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_area_under_the_curve_is_the_auc((f, y, w) in ranking()) {
+        fn area_under_the_roc_curve_equals_auc((f, y, w) in ranking()) {
             prop_assert_eq!(curve(&f, &y, &w).is_some(), auc(&f, &y, &w).is_some());
             if let Some(cuts) = curve(&f, &y, &w) {
                 let area: f64 = cuts.windows(2).map(|p| {
@@ -332,7 +332,7 @@ mod tests {
         }
 
         #[test]
-        fn rankings_ignore_monotone_maps((f, y, w) in ranking()) {
+        fn ranking_metrics_are_invariant_under_monotone_maps((f, y, w) in ranking()) {
             let g: Vec<f64> = f.iter().map(|v| (0.3 * v).exp() - 5.0).collect();
             prop_assert_eq!(auc(&f, &y, &w), auc(&g, &y, &w));
             prop_assert_eq!(average_precision(&f, &y, &w), average_precision(&g, &y, &w));
@@ -340,7 +340,7 @@ mod tests {
         }
 
         #[test]
-        fn no_other_threshold_is_better((f, y, w) in ranking()) {
+        fn best_threshold_is_not_exceeded_on_a_grid((f, y, w) in ranking()) {
             for criterion in [Criterion::Accuracy, Criterion::GMeans, Criterion::F1] {
                 let score = |t: f64| {
                     let found: Vec<u32> = f.iter().map(|f| u32::from(*f > t)).collect();

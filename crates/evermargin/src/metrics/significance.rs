@@ -1,9 +1,9 @@
-//! Whether one method is better than another, or luck: tests on paired results, and tables of ranks.
+//! Significance tests on paired results of two methods, and ranks of methods over tables.
 
-/// The signed-rank test of Wilcoxon.
+/// Result of Wilcoxon's signed-rank test.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SignedRanks {
-    /// Pairs that differ.
+    /// Number of pairs that differ.
     pub pairs: usize,
     /// Sum of the ranks of the pairs where the first is larger.
     pub positive: f64,
@@ -15,15 +15,15 @@ pub struct SignedRanks {
     pub exact: bool,
 }
 
-/// Most pairs for the exact distribution.
+/// Maximum number of pairs for the exact distribution.
 const MAX_EXACT_PAIRS: usize = 25;
 
-/// Wilcoxon's signed-rank test of paired results, two-tailed: how likely rank sums as uneven as these are when
-/// every sign is a toss-up (Wilcoxon 1945).
+/// Wilcoxon's signed-rank test of paired results, two-tailed: the probability of rank sums at least as uneven as these
+/// if both signs are equally likely (Wilcoxon 1945).
 ///
-/// Differences up to `tolerance` are dropped as zeros; sizes that agree to `tolerance` with the smallest of their
-/// group share the mean of their ranks. Up to 25 pairs the distribution is exact, given those ranks; above it is
-/// normal, with corrections for ties and continuity. `None` if there are no pairs, lengths differ, or a value or
+/// Differences up to `tolerance` are dropped as zeros; absolute differences within `tolerance` of the smallest of their
+/// group share the mean of their ranks. Up to 25 pairs the distribution is exact, given those ranks; above 25 it is
+/// normal, with corrections for ties and continuity. `None` if there are no pairs, the lengths differ, or a value or
 /// the tolerance is not a number.
 pub fn wilcoxon(first: &[f64], second: &[f64], tolerance: f64) -> Option<SignedRanks> {
     let fits = !first.is_empty() && first.len() == second.len() && tolerance >= 0.0;
@@ -36,7 +36,7 @@ pub fn wilcoxon(first: &[f64], second: &[f64], tolerance: f64) -> Option<SignedR
     let size: Vec<f64> = signed.iter().map(|d| d.abs()).collect();
     let groups = groups(&size, tolerance);
 
-    // Twice the mean rank of places s+1 … e is s+1+e, a whole number.
+    // Twice the mean rank of positions s+1 … e is s+1+e, an integer.
     let doubled: Vec<usize> = groups.iter().flat_map(|g| vec![g.start + 1 + g.end; g.len()]).collect();
     let positive: usize = doubled.iter().zip(&signed).filter(|(_, d)| **d > 0.0).map(|(r, _)| *r).sum();
     let total: usize = doubled.iter().sum();
@@ -52,7 +52,7 @@ pub fn wilcoxon(first: &[f64], second: &[f64], tolerance: f64) -> Option<SignedR
     })
 }
 
-/// 2·P(S ≤ s) for the sum S of a random subset of the doubled ranks: subsets are counted by their sum.
+/// 2·P(S ≤ s) for the sum S of a random subset of the doubled ranks, by counting subsets for every sum.
 fn exact_tail(doubled: &[usize], s: usize) -> f64 {
     let mut subsets = vec![0.0; doubled.iter().sum::<usize>() + 1];
     subsets[0] = 1.0;
@@ -64,7 +64,8 @@ fn exact_tail(doubled: &[usize], s: usize) -> f64 {
     2.0 * subsets[..=s].iter().sum::<f64>() / 2.0_f64.powi(doubled.len() as i32)
 }
 
-/// The same by the normal law of mean n(n+1)/4 and variance n(n+1)(2n+1)/24 − Σ(t³ − t)/48 over groups of t ties.
+/// 2·P(S ≤ s) by the normal distribution with mean n(n+1)/4 and variance n(n+1)(2n+1)/24 − Σ(t³ − t)/48 over groups of t
+/// ties.
 fn normal_tail(groups: &[std::ops::Range<usize>], doubled_sum: usize) -> f64 {
     let n = groups.last().map_or(0, |g| g.end) as f64;
     let ties: f64 = groups.iter().map(|g| (g.len() as f64).powi(3) - g.len() as f64).sum();
@@ -73,7 +74,7 @@ fn normal_tail(groups: &[std::ops::Range<usize>], doubled_sum: usize) -> f64 {
     erfc(away / (2.0 * variance).sqrt())
 }
 
-/// Runs of ascending values that agree with the first of the run to `tolerance`.
+/// Runs of ascending values within `tolerance` of the first value of the run.
 fn groups(ascending: &[f64], tolerance: f64) -> Vec<std::ops::Range<usize>> {
     let mut groups = Vec::new();
     let mut start = 0;
@@ -86,7 +87,7 @@ fn groups(ascending: &[f64], tolerance: f64) -> Vec<std::ops::Range<usize>> {
     groups
 }
 
-/// 1 − erf(x) for x ≥ 0: the series Σ 2ⁿx²ⁿ⁺¹/(2n+1)!! below 2, the continued fraction of Laplace above.
+/// 1 − erf(x) for x ≥ 0: the series Σ 2ⁿx²ⁿ⁺¹/(2n+1)!! below 2, Laplace's continued fraction above.
 fn erfc(x: f64) -> f64 {
     let bell = (-x * x).exp() / std::f64::consts::PI.sqrt();
     if x < 2.0 {
@@ -102,29 +103,29 @@ fn erfc(x: f64) -> f64 {
     }
 }
 
-/// The share of a normal law of mean 0 and variance 1 below x.
+/// Standard normal distribution function at x.
 pub fn normal_cdf(x: f64) -> f64 {
     let beyond = 0.5 * erfc(x.abs() * std::f64::consts::FRAC_1_SQRT_2);
     if x < 0.0 { beyond } else { 1.0 - beyond }
 }
 
-/// Student's test of paired results.
+/// Result of Student's t-test on paired results.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PairedT {
-    /// Mean of first − second.
+    /// Mean of the differences first − second.
     pub mean: f64,
-    /// Mean over its standard error.
+    /// The mean divided by its standard error.
     pub t: f64,
-    /// Pairs − 1.
+    /// Degrees of freedom: pairs − 1.
     pub degrees: usize,
     /// Two-tailed p-value.
     pub p: f64,
-    /// One-tailed p-value, for the first being larger.
+    /// One-tailed p-value, for the alternative that the first is larger.
     pub larger: f64,
 }
 
-/// Student's t-test of paired results. `None` for fewer than two pairs, lengths that differ, values that are not finite
-/// or differences that are all the same.
+/// Student's t-test of paired results. `None` for fewer than two pairs, different lengths, values that are not finite, or
+/// differences that are all equal.
 pub fn paired_t(first: &[f64], second: &[f64]) -> Option<PairedT> {
     let n = first.len();
     if n < 2 || n != second.len() {
@@ -141,7 +142,7 @@ pub fn paired_t(first: &[f64], second: &[f64]) -> Option<PairedT> {
     Some(PairedT { mean, t, degrees: n - 1, p, larger: if t > 0.0 { 0.5 * p } else { 1.0 - 0.5 * p } })
 }
 
-/// P(|T| ≤ t) of Student's distribution, t ≥ 0: the finite series in the angle θ = atan(t/√ν) (Abramowitz & Stegun
+/// P(|T| ≤ t) of Student's distribution for t ≥ 0, by the finite series in θ = atan(t/√ν) (Abramowitz & Stegun
 /// 26.7.3 for odd ν, 26.7.4 for even).
 fn student(t: f64, degrees: usize) -> f64 {
     let angle = (t / (degrees as f64).sqrt()).atan();
@@ -157,12 +158,12 @@ fn student(t: f64, degrees: usize) -> f64 {
     if odd { (angle + sine * sum) * std::f64::consts::FRAC_2_PI } else { sine * sum }
 }
 
-/// Two classifiers on the same rows: where only one is right.
+/// Rows on which exactly one of two classifiers is correct, and McNemar's test on them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Disagreement {
-    /// Rows only the first has right.
+    /// Number of rows that only the first predicts correctly.
     pub only_first: usize,
-    /// Rows only the second has right.
+    /// Number of rows that only the second predicts correctly.
     pub only_second: usize,
     /// Two-tailed p-value.
     pub p: f64,
@@ -170,12 +171,12 @@ pub struct Disagreement {
     pub exact: bool,
 }
 
-/// Most rows of one right and one wrong answer for the exact distribution; 2⁻¹⁰⁰⁰ is still a number.
+/// Maximum number of rows with exactly one correct prediction for the exact distribution; 2⁻¹⁰⁰⁰ does not underflow.
 const MAX_EXACT_ROWS: usize = 1000;
 
-/// McNemar's test (1947), two-tailed: among rows where exactly one of two classifiers is right, how likely a split
-/// as uneven as this is when both are as good. Exact (binomial) up to 1000 such rows, above normal with
-/// correction for continuity. `None` without rows or where lengths differ.
+/// McNemar's test (1947), two-tailed: among rows where exactly one of two classifiers is correct, the probability of a
+/// split at least as uneven as this if both are equally good. Exact (binomial) up to 1000 such rows, normal with
+/// continuity correction above. `None` without rows or if the lengths differ.
 pub fn mcnemar(truth: &[u32], first: &[u32], second: &[u32]) -> Option<Disagreement> {
     if truth.is_empty() || first.len() != truth.len() || second.len() != truth.len() {
         return None;
@@ -201,8 +202,8 @@ pub fn mcnemar(truth: &[u32], first: &[u32], second: &[u32]) -> Option<Disagreem
     Some(Disagreement { only_first, only_second, p: p.min(1.0), exact })
 }
 
-/// The rank of each score, the highest first; scores that agree to `tolerance` with the best of their group share
-/// its rank and use up the places after it ("1, 1, 3"). `None` if a score or the tolerance is not a number.
+/// The rank of each score, highest first; scores within `tolerance` of the best of their group share its rank and use up
+/// the ranks after it ("1, 1, 3"). `None` if a score or the tolerance is not a number.
 pub fn ranks(scores: &[f64], tolerance: f64) -> Option<Vec<usize>> {
     if scores.iter().any(|s| !s.is_finite()) || tolerance.is_nan() || tolerance < 0.0 {
         return None;
@@ -217,7 +218,7 @@ pub fn ranks(scores: &[f64], tolerance: f64) -> Option<Vec<usize>> {
     Some(ranks)
 }
 
-/// The mean rank of each method over the rows of a table, one score a method; `None` for a table without rows or
+/// The mean rank of each method over the rows of a table with one score per method; `None` for a table without rows or
 /// with rows of different lengths.
 pub fn mean_ranks<R: AsRef<[f64]>>(table: &[R], tolerance: f64) -> Option<Vec<f64>> {
     let methods = table.first()?.as_ref().len();
@@ -233,9 +234,9 @@ pub fn mean_ranks<R: AsRef<[f64]>>(table: &[R], tolerance: f64) -> Option<Vec<f6
 mod tests {
     use super::*;
 
-    /// Printed quantiles of the normal law, on both sides of 2, where the way of computing changes.
+    /// Published quantiles of the normal distribution, on both sides of 2, where `erfc` changes its method.
     #[test]
-    fn the_normal_law_is_that_of_the_tables() {
+    fn normal_cdf_matches_published_quantiles() {
         for (x, below) in [(0.0, 0.5), (1.0, 0.841_344_746), (1.96, 0.975_002_105), (3.0, 0.998_650_102)] {
             assert!((normal_cdf(x) - below).abs() < 1e-9, "{x}");
             assert!((normal_cdf(-x) - (1.0 - below)).abs() < 1e-9, "-{x}");
@@ -243,9 +244,9 @@ mod tests {
         assert_eq!((normal_cdf(40.0), normal_cdf(-40.0)), (1.0, 0.0));
     }
 
-    /// Quantiles of the printed tables of Student's distribution, and a pair of samples with scipy's answer.
+    /// Published quantiles of Student's distribution, and scipy's result for one pair of samples.
     #[test]
-    fn student_is_students() {
+    fn t_test_matches_published_quantiles_and_scipy() {
         for (t, degrees, inside) in [
             (12.7062, 1, 0.95),
             (4.30265, 2, 0.95),
@@ -310,7 +311,7 @@ mod tests {
     ];
 
     #[test]
-    fn published_ranks_are_those_of_the_values_as_printed() {
+    fn ranks_match_published_ranks() {
         for (scores, expected) in PRBEP {
             assert_eq!(ranks(&scores, 0.0).unwrap(), expected);
         }
@@ -319,14 +320,15 @@ mod tests {
         for (mean, printed) in means.iter().zip([2.28, 4.00, 2.22, 2.17, 1.50]) {
             assert!((mean - printed).abs() < 0.005, "{means:?}");
         }
-        // Corn 89.28 and 89.29 are one count of documents, 50 of 56.
+        // For corn, 89.28 and 89.29 are the same count of documents, 50 of 56.
         assert_eq!(ranks(&PRBEP[0].0, 0.0101).unwrap(), [1, 5, 1, 3, 3]);
     }
 
-    /// The exact values are from an enumeration outside this program. The thesis gives 0.0015 for AL against US: the
-    /// normal law with continuity. Without it the three are 0.0014, 0.22 and 0.33; no conclusion changes.
+    /// The exact values are from an enumeration outside this program. The thesis has 0.0015 for AL against US, from the
+    /// normal distribution with continuity correction. Without the correction the three are 0.0014, 0.22 and 0.33; no
+    /// conclusion changes.
     #[test]
-    fn published_comparisons() {
+    fn wilcoxon_test_matches_published_comparisons() {
         let column = |k: usize| PRBEP.map(|(scores, _)| scores[k]);
         let test = |a: [f64; 18], b: [f64; 18]| wilcoxon(&a, &b, 1e-9).unwrap();
         let (batch, us, smote, dc, al) = (column(0), column(1), column(2), column(3), column(4));
@@ -340,7 +342,7 @@ mod tests {
         }
         let untied: Vec<_> = (0..17).map(|i| i..i + 1).collect();
         assert!((normal_tail(&untied, 18) - 0.0015).abs() < 0.000_05);
-        // Without the difference of 0.01 that is rounding alone: seven, all positive.
+        // Without the difference of 0.01, which is only rounding, seven pairs remain, all positive.
         let against_dc = wilcoxon(&al, &dc, 0.0101).unwrap();
         assert_eq!((against_dc.pairs, against_dc.negative, against_dc.p), (7, 0.0, 2.0 / 128.0));
         let (smote, ours) = (VIRTUAL.map(|r| r[0]), VIRTUAL.map(|r| r[1]));
@@ -348,7 +350,7 @@ mod tests {
         assert_eq!((t.pairs, t.positive, t.p, t.exact), (12, 78.0, 2.0 / 4096.0, true));
     }
 
-    /// All 2ⁿ signs.
+    /// Two-tailed p-value from an enumeration of all 2ⁿ signs.
     fn wilcoxon_by_brute_force(differences: &[f64]) -> f64 {
         let d: Vec<f64> = differences.iter().copied().filter(|d| *d != 0.0).collect();
         let rank = |v: f64| {
@@ -370,7 +372,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
-        fn the_exact_test_counts_all_signs(d in proptest::collection::vec(-4..5_i32, 1..11)) {
+        fn exact_wilcoxon_test_equals_enumeration_of_signs(d in proptest::collection::vec(-4..5_i32, 1..11)) {
             let d: Vec<f64> = d.into_iter().map(f64::from).collect();
             let t = wilcoxon(&d, &vec![0.0; d.len()], 0.0).unwrap();
             prop_assert!((t.p - wilcoxon_by_brute_force(&d).min(1.0)).abs() < 1e-12);
@@ -380,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn the_normal_law_is_near_the_exact_one() {
+    fn normal_approximation_is_close_to_the_exact_distribution() {
         let d: Vec<f64> = (1..=25).map(|i| f64::from(i) * if i % 3 == 0 { -1.0 } else { 1.0 }).collect();
         let exact = wilcoxon(&d, &[0.0; 25], 0.0).unwrap();
         let groups: Vec<_> = (0..25).map(|i| i..i + 1).collect();
@@ -394,8 +396,8 @@ mod tests {
     }
 
     #[test]
-    fn the_tail_of_the_normal_law() {
-        // from a C library
+    fn erfc_matches_reference_values() {
+        // reference values from a C library
         for (x, value) in [
             (0.0, 1.0),
             (0.5, 0.479_500_122_186_953_5),
@@ -410,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn mcnemar_by_hand() {
+    fn mcnemar_test_matches_manual_values() {
         let test = |first: usize, second: usize, both: usize| {
             let n = first + second + both;
             let mark =
@@ -429,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_defined_is_none() {
+    fn undefined_results_are_none() {
         assert_eq!(wilcoxon(&[], &[], 0.0), None);
         assert_eq!(wilcoxon(&[1.0], &[], 0.0), None);
         assert_eq!(wilcoxon(&[f64::NAN], &[1.0], 0.0), None);

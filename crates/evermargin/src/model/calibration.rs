@@ -1,5 +1,5 @@
-//! From decision values to probabilities, fitted after training, monotone in the decision value. Fit it on
-//! decisions of samples the model was not trained on (cross-validation), or it will be too sure of itself.
+//! Calibration: monotone maps from decision values to probabilities, fitted after training. Fit them on decision values
+//! of samples that the model was not trained on (cross-validation); otherwise the probabilities are too extreme.
 
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -19,23 +19,23 @@ pub enum Calibration {
     Isotonic {
         /// Decision values, ascending.
         at: Vec<f64>,
-        /// Probabilities, never falling.
+        /// Probabilities in ascending order.
         probability: Vec<f64>,
     },
 }
 
-/// The calibrations a user can name.
+/// Calibrations that users can choose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CalibrationKind {
-    /// A sigmoid: two numbers, right for few samples.
+    /// A sigmoid with two parameters; suits few samples.
     Sigmoid,
-    /// A rising step function: any monotone shape, for a thousand samples or more.
+    /// A monotone function of any shape; suits a thousand samples or more.
     Isotonic,
 }
 
 impl Calibration {
-    /// Fits on decision values, whether each sample is positive, and its weight (an empty slice: all 1).
+    /// Fits a calibration to decision values, whether each sample is positive, and its weight (an empty slice: all 1).
     pub fn fit(
         kind: CalibrationKind,
         decisions: &[f64],
@@ -70,7 +70,7 @@ impl Calibration {
 }
 
 impl Calibration {
-    /// Makes it the calibration of −f and the other class: p(f) becomes 1 − p(−f).
+    /// Changes the calibration to that of −f and the other class: p(f) becomes 1 − p(−f).
     pub fn mirror(&mut self) {
         match self {
             Self::Sigmoid { b, .. } => *b = -*b,
@@ -84,7 +84,7 @@ impl Calibration {
     }
 }
 
-/// Samples by ascending decision value; weight 0 means absent.
+/// Samples by ascending decision value, without those of weight 0.
 struct Samples {
     decision: Vec<f64>,
     positive: Vec<bool>,
@@ -129,8 +129,8 @@ fn logistic(z: f64) -> f64 {
 
 /// min over a, b of −Σ wᵢ(tᵢ ln pᵢ + (1 − tᵢ) ln(1 − pᵢ)), pᵢ = 1/(1 + exp(a·fᵢ + b)), with Platt's smoothed targets
 /// t₊ = (N₊ + 1)/(N₊ + 2), t₋ = 1/(N₋ + 2): Newton with backtracking in the stable form of Lin, Lin & Weng
-/// (2007). Departures: decision values are standardized inside, so that the ridge on the Hessian has a meaning;
-/// where the best slope falls with f (a > 0: a model worse than chance) the answer is the constant, a = 0.
+/// (2007). Departures: decision values are standardized internally, so that the ridge on the Hessian does not depend on
+/// their scale; if the best slope decreases with f (a > 0: a model worse than chance), the result is the constant, a = 0.
 fn sigmoid(samples: &Samples) -> Calibration {
     let (positives, negatives) = (samples.total(true), samples.total(false));
     let total = positives + negatives;
@@ -195,8 +195,8 @@ fn sigmoid(samples: &Samples) -> Calibration {
     }
 }
 
-/// The rising sequence nearest to the labels in weighted squares (pool adjacent violators; Ayer et al. 1955).
-/// Equal decision values are one point. A block of equal probability is kept as its two ends.
+/// The ascending sequence nearest to the labels in weighted squares (pool adjacent violators; Ayer et al. 1955). Equal
+/// decision values are one point. A block of equal probability is stored as its two ends.
 fn isotonic(samples: &Samples) -> Calibration {
     struct Block {
         from: f64,
@@ -243,7 +243,7 @@ mod tests {
     use super::*;
     use CalibrationKind::{Isotonic, Sigmoid};
 
-    /// Overlapping classes, decision values on an awkward scale.
+    /// Overlapping classes, with decision values far from 0.
     fn example(n: usize) -> (Vec<f64>, Vec<bool>, Vec<f64>) {
         let noise = |i: usize, k: f64| ((i as f64 * k).sin() * 43_758.545).fract();
         let f: Vec<f64> = (0..n).map(|i| 30.0 + 7.0 * noise(i, 12.9898)).collect();
@@ -265,14 +265,14 @@ mod tests {
     }
 
     #[test]
-    fn the_sigmoid_is_the_most_likely_one() {
+    fn sigmoid_maximizes_the_likelihood_on_a_grid() {
         let (f, y, w) = example(200);
         let Calibration::Sigmoid { a, b } = Calibration::fit(Sigmoid, &f, &y, &w).unwrap() else {
             unreachable!()
         };
         assert!(a < 0.0);
         let best = likelihood(a, b, &f, &y, &w);
-        // Brute force: a fine grid around the answer, slope and value at the mean decision varied apart.
+        // Brute force: a fine grid around the result, varying the slope and the value at the mean decision separately.
         for i in -50..=50 {
             for j in -50..=50 {
                 let slope = a * (1.0 + f64::from(i) / 100.0);
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn integer_weights_are_copies_of_the_curve_up_to_smoothing() {
+    fn weight_two_equals_two_copies() {
         let (f, y, _) = example(100);
         let twice: Vec<f64> = f.iter().chain(&f).copied().collect();
         let both: Vec<bool> = y.iter().chain(&y).copied().collect();
@@ -296,7 +296,7 @@ mod tests {
         }
     }
 
-    /// The value at i is max over starts ≤ i of min over ends ≥ i of the mean between.
+    /// The isotonic fit at i: max over starts ≤ i of min over ends ≥ i of the mean between them.
     fn isotonic_by_brute_force(y: &[bool], w: &[f64]) -> Vec<f64> {
         let mean = |s: usize, e: usize| {
             let total: f64 = w[s..=e].iter().sum();
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn pool_adjacent_violators_against_brute_force() {
+    fn isotonic_fit_equals_brute_force() {
         for n in [2, 5, 17, 40] {
             let (_, mut y, w) = example(n);
             (y[0], y[1]) = (true, false);
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn probabilities_rise_and_stay_within_bounds() {
+    fn probabilities_are_monotone_and_within_bounds() {
         let (f, mut y, w) = example(150);
         for _ in 0..2 {
             for kind in [Sigmoid, Isotonic] {
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn separated_constant_and_one_class_data() {
+    fn handles_separated_and_constant_data_and_refuses_invalid_data() {
         let f = [-1e-3, -2e-3, 1e-3, 3e-3];
         let y = [false, false, true, true];
         for kind in [Sigmoid, Isotonic] {

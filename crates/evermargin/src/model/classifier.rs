@@ -1,5 +1,5 @@
-//! A model with everything needed to use it on raw data: class names, multi-class scheme, scaling, columns,
-//! calibration. This is what a model file holds.
+//! A model with everything needed to apply it to raw data: class names, multi-class scheme, scaling, columns and
+//! calibration. Model files hold classifiers.
 
 use super::coupling::{couple, normalize};
 use super::{Calibration, InputSpec, Model, Ready, Scaling};
@@ -9,7 +9,7 @@ use crate::params::ParamValues;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// How two-class decision functions make a multi-class answer.
+/// Combination of two-class decision functions into a multi-class prediction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MulticlassScheme {
@@ -18,12 +18,12 @@ pub enum MulticlassScheme {
     /// Output j: class j (positive) against all others. The largest output wins.
     OneVsRest,
     /// One output for each pair a < b, in the order (0,1), (0,2), …, (1,2), …: f < 0 votes for a, else for b.
-    /// Most votes win; ties go to the first class, as in LIBSVM and scikit-learn with sorted labels.
+    /// The class with the most votes wins; ties go to the first class, as in LIBSVM and scikit-learn with sorted labels.
     OneVsOne,
 }
 
 impl MulticlassScheme {
-    /// The class that the outputs `f` of one row speak for, among `classes`.
+    /// The class predicted from the outputs `f` of one row, among `classes` classes.
     pub fn vote(self, classes: usize, f: &[f64]) -> u32 {
         match self {
             Self::Binary => u32::from(f.first().is_some_and(|f| *f > 0.0)),
@@ -38,7 +38,7 @@ impl MulticlassScheme {
         }
     }
 
-    /// A name for each output, for tables: what it is positive for.
+    /// The name of each output in tables: the class for which it is positive.
     pub fn output_names(self, classes: &[String]) -> Vec<String> {
         match self {
             Self::Binary => classes.last().cloned().into_iter().collect(),
@@ -50,7 +50,7 @@ impl MulticlassScheme {
     }
 }
 
-/// How a column of a table becomes features.
+/// Mapping of a table column to features.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Column {
@@ -59,20 +59,20 @@ pub enum Column {
         /// Name in the header.
         name: String,
     },
-    /// One 0/1 feature a value seen in training; values never seen are all zero.
+    /// One 0/1 feature per value that occurred in training; other values set none of them.
     Category {
         /// Name in the header.
         name: String,
         /// Values, sorted.
         values: Vec<String>,
     },
-    /// One feature a bucket of words, weighted by how often the document has them and how rare they were in training.
+    /// One feature per bucket of words, weighted by their frequency in the document and their rarity in training.
     Text {
         /// Name in the header.
         name: String,
         /// Number of buckets, a power of two.
         buckets: u32,
-        /// Documents in training.
+        /// Number of documents in training.
         documents: u32,
         /// Buckets that occurred, ascending, each with the number of documents it occurred in.
         frequency: Vec<(u32, u32)>,
@@ -87,7 +87,7 @@ impl Column {
         }
     }
 
-    /// The place of a category among its values.
+    /// The index of a value in a category.
     pub fn place_of(&self, value: &str) -> Option<usize> {
         match self {
             Self::Category { values, .. } => values.binary_search_by(|k| k.as_str().cmp(value)).ok(),
@@ -95,7 +95,7 @@ impl Column {
         }
     }
 
-    /// How many features it becomes.
+    /// Number of features of the column.
     pub fn features(&self) -> usize {
         match self {
             Self::Number { .. } => 1,
@@ -105,17 +105,17 @@ impl Column {
     }
 }
 
-/// The learner of a model or a checkpoint, and the classes it tells apart.
+/// The learner of a model or a checkpoint, and its classes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LearnerInfo {
     /// Name of the learner in the registry.
     pub name: String,
-    /// Its parameters as given and as chosen, for people to read.
+    /// Its parameters as given and as chosen, for display.
     pub params: ParamValues,
     /// Class names, in the order of the outputs.
     pub classes: Vec<String>,
-    /// How outputs make classes.
+    /// Combination of the outputs into a class.
     pub scheme: MulticlassScheme,
 }
 
@@ -124,30 +124,30 @@ pub struct LearnerInfo {
 pub struct Classifier {
     /// Name of the learner in the registry.
     pub learner: String,
-    /// Its parameters as given and as chosen, for people to read.
+    /// Its parameters as given and as chosen, for display.
     pub params: ParamValues,
     /// Class names, sorted; f > 0 of a binary model means `classes[1]`.
     pub classes: Vec<String>,
-    /// How outputs make classes.
+    /// Combination of the outputs into a class.
     pub scheme: MulticlassScheme,
     /// The decision functions.
     pub model: Model,
     /// Applied to features before the model.
     pub scaling: Scaling,
-    /// How a file becomes features and labels.
+    /// Mapping from a file to features and labels.
     #[serde(default)]
     pub input: InputSpec,
-    /// One an output, or none.
+    /// One calibration per output, or none.
     pub calibration: Vec<Calibration>,
 }
 
-/// Squared length from which a row is answered in double precision.
+/// Squared length above which decision values are computed in double precision.
 const FAR: f64 = 1e30;
 
-/// What a classifier says of each row.
+/// Predictions for each row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Predictions {
-    /// Number of the class of each row.
+    /// Index of the predicted class of each row.
     pub class: Vec<u32>,
     /// Decision values, rows × outputs, row major; always finite.
     pub decision: Vec<f64>,
@@ -172,8 +172,8 @@ impl Classifier {
         }
     }
 
-    /// Sets how a file becomes features. A positive class that training chose itself is kept. The positive class of a binary
-    /// model becomes `classes[1]`, so that f > 0 means it whatever the order of the names.
+    /// Sets the mapping from a file to features. A positive class chosen in training is kept. The positive class of a
+    /// binary model becomes `classes[1]`, so that f > 0 means that class whatever the order of the names.
     pub fn set_input(&mut self, input: InputSpec) {
         let positive = input.positive.clone().or(self.input.positive.take());
         self.input = input.with_positive(positive);
@@ -185,12 +185,12 @@ impl Classifier {
         }
     }
 
-    /// Number of features a sample has.
+    /// Number of features of a sample.
     pub fn features(&self) -> usize {
         self.model.cols()
     }
 
-    /// Refuses a classifier whose parts do not fit together (a file may say anything).
+    /// Returns an error if parts of the classifier do not fit together (a file may hold anything).
     pub fn check(&self) -> Result<()> {
         self.model.check()?;
         let (k, outputs) = (self.classes.len(), self.model.outputs());
@@ -219,20 +219,20 @@ impl Classifier {
         Ok(())
     }
 
-    /// Classes, decision values and probabilities of samples as they came, before scaling.
+    /// Classes, decision values and probabilities of unscaled samples.
     pub fn predict(&self, x: Matrix) -> Result<Predictions> {
         self.check_columns(x.cols())?;
         self.predict_scaled(self.scaling.apply(x)?.view())
     }
 
-    /// The same where columns are not known, such as those of a view that is missing: they are 0 after scaling, which a sum over
-    /// views takes for absence.
+    /// The same if some columns are unknown, such as those of a missing view. They are set to 0 after scaling, which a
+    /// sum over views treats as missing.
     pub fn predict_without(&self, x: Matrix, absent: &[Range<usize>]) -> Result<Predictions> {
         self.check_columns(x.cols())?;
         self.predict_scaled(self.scaling.apply(x)?.without(absent).view())
     }
 
-    /// The same for samples that stay where they are; they are copied only if there is something to scale.
+    /// The same for borrowed samples; they are copied only if there is a scaling.
     pub fn predict_view(&self, x: MatrixView<'_>) -> Result<Predictions> {
         if self.scaling != Scaling::None {
             return self.predict(x.to_matrix());
@@ -246,7 +246,7 @@ impl Classifier {
         if found == expected { Ok(()) } else { Err(Error::Shape { what: "columns", expected, found }) }
     }
 
-    /// The same, bit by bit, with what [`Model::ready`] of its model gave: for whoever asks about few rows at a time.
+    /// The same, bit-identical, with the result of [`Model::ready`] of its model; for repeated predictions of few rows.
     pub fn predict_by(&self, ready: &Ready, x: MatrixView<'_>) -> Result<Predictions> {
         self.check_columns(x.cols())?;
         if self.scaling == Scaling::None {
@@ -265,7 +265,7 @@ impl Classifier {
         for (i, f) in decision.chunks_mut(outputs).enumerate() {
             let row = x.row(i);
             if row.norm2() > FAR || f.iter().any(|f| !f.is_finite()) {
-                far(&self.model, row, f);
+                decide_in_double_precision(&self.model, row, f);
             }
         }
         let class = decision.chunks(outputs).map(|f| self.scheme.vote(self.classes.len(), f)).collect();
@@ -274,8 +274,8 @@ impl Classifier {
         Ok(Predictions { class, decision, probability })
     }
 
-    /// Probabilities of all classes from the outputs of one row. One-vs-rest: each output's probability, made to
-    /// sum to 1. One-vs-one: pairwise coupling.
+    /// Probabilities of all classes from the outputs of one row. One-vs-rest: the probabilities of the outputs, divided
+    /// by their sum. One-vs-one: pairwise coupling.
     fn probabilities(&self, f: &[f64]) -> Vec<f64> {
         let p: Vec<f64> =
             f.iter().zip(&self.calibration).map(|(v, c)| c.probability(*v).clamp(0.0, 1.0)).collect();
@@ -292,7 +292,7 @@ impl Classifier {
     }
 }
 
-/// Whether two names are of one class: numbers that are equal are.
+/// Whether two names denote the same class: equal texts or equal numbers.
 fn same_class(a: &str, b: &str) -> bool {
     let number = |t: &str| t.trim().parse::<f64>().ok().filter(|v| v.is_finite());
     a == b || number(a).is_some_and(|v| number(b) == Some(v))
@@ -303,7 +303,7 @@ fn pairs(k: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..k).flat_map(move |a| (a + 1..k).map(move |b| (a, b)))
 }
 
-/// The first of the largest.
+/// The index of the largest score; ties go to the first.
 fn first_largest(scores: impl IntoIterator<Item = f64>) -> u32 {
     let mut best: Option<(u32, f64)> = None;
     for (i, score) in (0..).zip(scores) {
@@ -314,9 +314,9 @@ fn first_largest(scores: impl IntoIterator<Item = f64>) -> u32 {
     best.map_or(0, |(i, _)| i)
 }
 
-/// Decisions of a row so far out that single precision overflows: in double precision, and where even that
-/// overflows (polynomials) the largest number, or 0 where infinities of both signs meet.
-fn far(model: &Model, row: Row<'_>, f: &mut [f64]) {
+/// Decision values of a row so far away that single precision overflows, in double precision. Where double precision
+/// overflows, too (polynomials), the result is the largest number, or 0 if infinities of both signs are added.
+fn decide_in_double_precision(model: &Model, row: Row<'_>, f: &mut [f64]) {
     let (terms, bias): (Vec<Vec<f64>>, _) = match model {
         Model::Linear { weights, bias } => {
             (weights.iter().map(|w| vec![row.dot(Row::Dense(w))]).collect(), bias)
@@ -331,7 +331,7 @@ fn far(model: &Model, row: Row<'_>, f: &mut [f64]) {
                 let mut one = Matrix::empty(model.cols(), matches!(row, Row::Sparse(..)));
                 one.push(row);
                 let mut g = vec![0.0; bias.len()];
-                far(&part.model, part.columns.of(one.view()).view().row(0), &mut g);
+                decide_in_double_precision(&part.model, part.columns.of(one.view()).view().row(0), &mut g);
                 terms.iter_mut().zip(g).for_each(|(t, g)| t.push(g));
             }
             (terms, bias)
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn the_positive_class_of_the_input_becomes_the_second() {
+    fn set_input_makes_the_positive_class_the_second() {
         let calibrations = [
             Calibration::Sigmoid { a: -2.0, b: 0.5 },
             Calibration::Isotonic { at: vec![-1.0, 0.5, 2.0], probability: vec![0.1, 0.6, 0.9] },
@@ -394,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn positive_means_the_second_class() {
+    fn positive_decision_values_mean_the_second_class() {
         let c = classifier(&["a", "b"], MulticlassScheme::Binary, vec![vec![1.0]], vec![0.0]);
         assert_eq!(c.predict(row(&[2.0])).unwrap().class, [1]);
         assert_eq!(c.predict(row(&[-2.0])).unwrap().class, [0]);
@@ -402,22 +402,22 @@ mod tests {
     }
 
     #[test]
-    fn votes_count_then_order() {
+    fn one_vs_one_counts_votes_and_ties_go_to_the_first_class() {
         let weights = vec![vec![1.0, 0.0, 0.0], vec![0.0, 1.0, 0.0], vec![0.0, 0.0, 1.0]];
         let c = classifier(&["a", "b", "c"], MulticlassScheme::OneVsOne, weights.clone(), vec![0.0; 3]);
         c.check().unwrap();
-        // (a,b) says b, (a,c) says a, (b,c) says b
+        // (a,b) votes for b, (a,c) for a, (b,c) for b
         assert_eq!(c.predict(row(&[0.1, -9.0, -0.1])).unwrap().class, [1]);
-        // a cycle, one vote each, goes to the first class however large the decisions of another
+        // a cycle with one vote each goes to the first class, whatever the sizes of the decision values
         assert_eq!(c.predict(row(&[9.0, -1.0, 2.0])).unwrap().class, [0]);
-        // no decision is a vote for the second of the pair, as in LIBSVM
+        // a decision value of 0 is a vote for the second class of the pair, as in LIBSVM
         assert_eq!(c.predict(row(&[0.0, 0.0, 0.0])).unwrap().class, [2]);
         let c = classifier(&["a", "b", "c"], MulticlassScheme::OneVsRest, weights, vec![0.0; 3]);
         assert_eq!(c.predict(row(&[-1.0, -0.5, -3.0])).unwrap().class, [1]);
     }
 
     #[test]
-    fn far_points_give_finite_answers() {
+    fn decisions_of_far_points_are_finite() {
         let mut c = classifier(&["a", "b"], MulticlassScheme::Binary, vec![], vec![]);
         let points = Matrix::dense(vec![1e60, -1e60], 2, 1).unwrap();
         let kernel = Kernel::Poly { gamma: 1e9, coef0: 1.0, degree: 9 };
@@ -433,13 +433,13 @@ mod tests {
     }
 
     #[test]
-    fn probabilities_follow_the_outputs() {
+    fn probabilities_agree_with_calibration_and_coupling() {
         let sigmoid = Calibration::Sigmoid { a: -1.0, b: 0.0 };
         let mut c = classifier(&["a", "b"], MulticlassScheme::Binary, vec![vec![1.0]], vec![0.0]);
         c.calibration = vec![sigmoid.clone()];
         let p = c.predict(row(&[2.0])).unwrap().probability.unwrap();
         assert!((p[1] - 1.0 / (1.0 + (-2.0f64).exp())).abs() < 1e-12 && (p[0] + p[1] - 1.0).abs() < 1e-12);
-        // pairs from consistent probabilities give those probabilities back
+        // consistent pairwise probabilities return the original probabilities
         let truth = [0.5, 0.3, 0.2];
         let logit = |a: usize, b: usize| f64::ln(truth[b] / truth[a]);
         let weights = vec![vec![logit(0, 1)], vec![logit(0, 2)], vec![logit(1, 2)]];
@@ -450,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_that_contradict_are_refused() {
+    fn refuses_parts_that_do_not_fit_together() {
         let mut c = classifier(&["a", "b", "c"], MulticlassScheme::Binary, vec![vec![1.0]], vec![0.0]);
         assert!(c.check().is_err());
         c.classes.pop();

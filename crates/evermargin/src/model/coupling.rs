@@ -1,6 +1,6 @@
-//! From the probabilities of two-class decisions to the probabilities of many classes.
+//! Multi-class probabilities from the probabilities of two-class decisions.
 
-/// One against the rest: the probabilities, divided by their sum; all equal if all are zero.
+/// One-vs-rest: the probabilities divided by their sum; all equal if all are zero.
 pub fn normalize(probabilities: &[f64]) -> Vec<f64> {
     let clean: Vec<f64> =
         probabilities.iter().map(|p| if p.is_finite() { p.max(0.0) } else { 0.0 }).collect();
@@ -12,12 +12,12 @@ pub fn normalize(probabilities: &[f64]) -> Vec<f64> {
     }
 }
 
-/// One against one. `pairwise[i·k + j]` is the probability of class i given that it is i or j; the diagonal and
-/// the lower triangle are not read (r_ji = 1 − r_ij).
+/// One-vs-one coupling. `pairwise[i·k + j]` is the probability of class i given that the class is i or j; the diagonal
+/// and the lower triangle are not read (r_ji = 1 − r_ij).
 ///
 /// min over p ≥ 0, Σp = 1 of Σᵢ Σ_{j≠i} (r_ji·pᵢ − r_ij·pⱼ)²: the second method of Wu, Lin & Weng (2004), by their
-/// fixed-point algorithm 2. Departures: r is kept within [1e-7, 1 − 1e-7] as in LIBSVM and NaN is taken as ½, so
-/// that the minimum exists and is unique; the loop ends at a violation of 1e-12.
+/// fixed-point algorithm 2. Departures: r is kept within [1e-7, 1 − 1e-7] as in LIBSVM and NaN counts as ½, so that the
+/// minimum exists and is unique; the loop ends at a violation of 1e-12.
 pub fn couple(pairwise: &[f64], classes: usize) -> Vec<f64> {
     let k = classes;
     if k == 0 || pairwise.len() < k * k {
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn consistent_pairs_give_the_probabilities_back() {
+    fn coupling_recovers_consistent_probabilities() {
         for p in
             [vec![0.3, 0.7], vec![0.2, 0.5, 0.3], vec![0.1, 0.2, 0.3, 0.4], vec![0.01, 0.9, 0.05, 0.03, 0.01]]
         {
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn the_answer_minimizes_the_stated_sum() {
+    fn coupling_minimizes_its_objective_on_a_grid() {
         let k = 3;
         let r = [0.5, 0.9, 0.3, 0.1, 0.5, 0.6, 0.7, 0.4, 0.5];
         let cost = |p: &[f64]| -> f64 {
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn degenerate_input_never_gives_nan() {
+    fn degenerate_input_gives_valid_probabilities() {
         for value in [0.0, 1.0, 0.5, f64::NAN] {
             for k in 1..5 {
                 let p = couple(&vec![value; k * k], k);

@@ -1,57 +1,57 @@
-//! How a file becomes features and labels: the facts about the training data that are needed to read new data alike.
+//! Mapping from a file to features and labels: the facts about the training data that are needed to read new data alike.
 //!
-//! Every saved classifier contains one. Readers produce it, front ends complete it, and nothing else describes the input
-//! of a model.
+//! Every saved classifier contains an [`InputSpec`]. Readers produce it, front ends complete it, and nothing else
+//! describes the input of a model.
 
 use super::Column;
 use serde::{Deserialize, Serialize};
 
-/// How a file becomes features and labels.
+/// Mapping from a file to features and labels.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct InputSpec {
-    /// How table columns become features; empty when the data came as a matrix.
+    /// Mapping of table columns to features; empty when the data came as a matrix.
     pub columns: Vec<Column>,
-    /// How many of the last columns a table may lack, because they appeared later in the training stream. They count as 0
-    /// then. Values of a category that appeared later are a column of their own, with the name of the category.
+    /// Number of last columns that a table may lack, because they appeared later in the training stream. Missing ones
+    /// count as 0. Each later value of a category is a column of its own, with the name of the category.
     pub optional_columns: usize,
     /// The position of the label in a table.
     pub label: Option<LabelPosition>,
     /// The number of the first column in LIBSVM text (0 or 1).
     pub index_base: Option<u8>,
-    /// The class that was learned against all others together.
+    /// The positive class of a problem of one class against all others.
     pub positive: Option<String>,
-    /// Whether rows of a kernel matrix begin with their number, as in LIBSVM's files.
+    /// Whether rows of a kernel matrix begin with their row number, as in LIBSVM's files.
     pub serial_column: bool,
-    /// The files whose columns stand side by side, if there were several.
+    /// The files whose columns were joined, if there were several.
     pub files: Vec<ViewFile>,
 }
 
 impl InputSpec {
-    /// The description of one file, from what its reader found. What is known beyond that is added by the other functions.
+    /// The description of one file from the findings of its reader. The other functions add the rest.
     pub fn new(columns: Vec<Column>, label: Option<LabelPosition>, index_base: Option<u8>) -> Self {
         Self { columns, label, index_base, ..Self::default() }
     }
 
-    /// The same with so many last columns that a table may lack.
+    /// The same with this number of last columns that a table may lack.
     #[must_use]
     pub fn with_optional_columns(self, optional_columns: usize) -> Self {
         Self { optional_columns, ..self }
     }
 
-    /// The same with the class that is learned against all others together.
+    /// The same with this positive class of a problem of one class against all others.
     #[must_use]
     pub fn with_positive(self, positive: Option<String>) -> Self {
         Self { positive, ..self }
     }
 
-    /// The same for a kernel matrix whose rows begin with their number, or do not.
+    /// The same for a kernel matrix whose rows do or do not begin with their row number.
     #[must_use]
     pub fn with_serial_column(self, serial_column: bool) -> Self {
         Self { serial_column, ..self }
     }
 
-    /// The same for several files whose columns stand side by side.
+    /// The same for several files whose columns are joined.
     #[must_use]
     pub fn with_files(self, files: Vec<ViewFile>) -> Self {
         Self { files, ..self }
@@ -68,13 +68,13 @@ pub struct LabelPosition {
     pub index: usize,
 }
 
-/// One of several files whose columns stand side by side.
+/// One of several files whose columns are joined.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ViewFile {
-    /// Number of features it became.
+    /// Number of features of the file.
     pub features: usize,
-    /// Number of its columns among those of the input.
+    /// Number of table columns of the file.
     pub columns: usize,
     /// The number of the first column in LIBSVM text (0 or 1).
     pub index_base: Option<u8>,

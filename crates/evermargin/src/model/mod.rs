@@ -1,4 +1,4 @@
-//! What learning leaves behind: decision functions ([`Model`]), and the [`Classifier`] around them.
+//! Trained models: decision functions ([`Model`]) and the [`Classifier`] that contains them.
 
 mod calibration;
 mod classifier;
@@ -37,12 +37,12 @@ pub enum Model {
         kernel: Kernel,
         /// The m points pᵢ.
         points: Matrix,
-        /// k vectors of m coefficients; coefficient > 0 came from a sample of the positive class.
+        /// k vectors of m coefficients; coefficients > 0 belong to samples of the positive class.
         coef: Vec<Vec<f64>>,
         /// k constants.
         bias: Vec<f64>,
     },
-    /// A sum of models, each of some columns ([`views`]).
+    /// A sum of models, each over some of the columns ([`views`]).
     Views {
         /// The summands.
         parts: Vec<Part>,
@@ -72,13 +72,13 @@ impl Model {
         self.bias().len()
     }
 
-    /// The constants; of a sum of views those beside its parts.
+    /// The constants; for a sum of views, those outside its parts.
     pub fn bias(&self) -> &[f64] {
         let (Self::Linear { bias, .. } | Self::Expansion { bias, .. } | Self::Views { bias, .. }) = self;
         bias
     }
 
-    /// The constants, to change.
+    /// The constants, mutable.
     pub fn bias_mut(&mut self) -> &mut [f64] {
         let (Self::Linear { bias, .. } | Self::Expansion { bias, .. } | Self::Views { bias, .. }) = self;
         bias
@@ -93,7 +93,7 @@ impl Model {
         }
     }
 
-    /// Number of points an expansion rests on, or of weights that are not zero.
+    /// Number of points of an expansion, or of columns with a weight other than zero.
     pub fn support_count(&self) -> usize {
         match self {
             Self::Linear { weights, .. } => {
@@ -104,12 +104,12 @@ impl Model {
         }
     }
 
-    /// Adds `by` to every decision.
+    /// Adds `by` to every decision value.
     pub fn shift(&mut self, by: f64) {
         self.bias_mut().iter_mut().for_each(|b| *b += by);
     }
 
-    /// Refuses a model whose parts do not fit together or are not finite (a file may say anything).
+    /// Returns an error if parts of the model do not fit together or are not finite (a file may hold anything).
     pub fn check(&self) -> Result<()> {
         let (rows, width, what) = match self {
             Self::Linear { weights, .. } => (weights, self.cols(), "weights"),

@@ -1,4 +1,4 @@
-//! Decision values of many samples: blocked, threaded, single precision inside.
+//! Decision values of many samples: in blocks, threaded, in single precision.
 
 use super::Model;
 use crate::data::{MatrixView, Row};
@@ -7,15 +7,15 @@ use crate::kernel::gram::{Packed, Queries, Scratch, TILE};
 use crate::math::simd;
 use rayon::prelude::*;
 
-/// Samples a thread takes at a time.
+/// Number of samples per thread and step.
 const GROUP: usize = 128;
 
-/// What a model prepares once for many predictions: the points of an expansion as inner loops want them.
+/// Data that a model prepares once for many predictions: the points of an expansion in packed form.
 #[derive(Debug)]
 pub struct Ready(Option<Packed>);
 
 impl Model {
-    /// Prepares for many predictions.
+    /// Prepares the model for many predictions.
     pub fn ready(&self) -> Ready {
         match self {
             Self::Expansion { kernel, points, .. } => {
@@ -30,7 +30,7 @@ impl Model {
         self.decision_by(&self.ready(), x)
     }
 
-    /// The same, bit by bit, with what [`Model::ready`] of this model gave.
+    /// The same, bit-identical, with the result of [`Model::ready`] of this model.
     pub fn decision_by(&self, ready: &Ready, x: MatrixView<'_>) -> Result<Vec<f64>> {
         if x.cols() != self.cols() {
             return Err(Error::Shape { what: "columns", expected: self.cols(), found: x.cols() });
@@ -47,18 +47,19 @@ impl Model {
                     self.expansion(packed, x, &mut out);
                 } else {
                     let rows = out.par_chunks_mut(self.outputs()).enumerate();
-                    rows.for_each(|(i, f)| self.plain(x.row(i), f));
+                    rows.for_each(|(i, f)| self.decide_in_double_precision(x.row(i), f));
                 }
             }
         }
         Ok(out)
     }
 
-    /// Threads take groups of samples; each group meets the points tile by tile.
+    /// Decision values of an expansion. Threads take groups of samples; each group is compared with the points tile by
+    /// tile.
     fn expansion(&self, points: &Packed, x: MatrixView<'_>, out: &mut [f64]) {
         let Self::Expansion { coef, bias, .. } = self else { return };
         let (group, outputs) = (points.pass().min(GROUP), bias.len());
-        let live = live_outputs(coef, points.rows());
+        let nonzero = nonzero_outputs(coef, points.rows());
         let state = || (Queries::default(), Scratch::default());
         out.par_chunks_mut(group * outputs).enumerate().for_each_init(
             state,
@@ -66,24 +67,27 @@ impl Model {
                 let first = g * group;
                 points.load(x, first..first + out.len() / outputs, queries);
                 out.chunks_exact_mut(outputs).for_each(|f| f.copy_from_slice(bias));
-                for (start, live) in (0..points.rows()).step_by(TILE).zip(&live) {
+                for (start, nonzero) in (0..points.rows()).step_by(TILE).zip(&nonzero) {
                     let end = (start + TILE).min(points.rows());
                     let tile = points.tile_in(queries, start..end, scratch);
                     for (k, f) in tile.chunks_exact(end - start).zip(out.chunks_exact_mut(outputs)) {
-                        for &j in live {
+                        for &j in nonzero {
                             f[j] += simd::dot(k, &coef[j][start..end]);
                         }
                     }
                 }
                 for j in queries.overflowing() {
-                    self.plain(x.row(first + j), &mut out[j * outputs..(j + 1) * outputs]);
+                    self.decide_in_double_precision(
+                        x.row(first + j),
+                        &mut out[j * outputs..(j + 1) * outputs],
+                    );
                 }
             },
         );
     }
 
     /// One sample in double precision, for values that single precision cannot hold.
-    fn plain(&self, row: Row<'_>, out: &mut [f64]) {
+    fn decide_in_double_precision(&self, row: Row<'_>, out: &mut [f64]) {
         let Self::Expansion { kernel, points, coef, bias } = self else { return };
         out.copy_from_slice(bias);
         for j in 0..points.rows() {
@@ -93,10 +97,11 @@ impl Model {
     }
 }
 
-/// For each tile of points the outputs that have a coefficient there: one-vs-one models are mostly zeros.
-fn live_outputs(coef: &[Vec<f64>], points: usize) -> Vec<Vec<usize>> {
-    let live = |start: usize, j: usize| coef[j][start..(start + TILE).min(points)].iter().any(|c| *c != 0.0);
-    (0..points).step_by(TILE).map(|start| (0..coef.len()).filter(|&j| live(start, j)).collect()).collect()
+/// For each tile of points, the outputs with a coefficient other than zero there: one-vs-one models are mostly zeros.
+fn nonzero_outputs(coef: &[Vec<f64>], points: usize) -> Vec<Vec<usize>> {
+    let nonzero =
+        |start: usize, j: usize| coef[j][start..(start + TILE).min(points)].iter().any(|c| *c != 0.0);
+    (0..points).step_by(TILE).map(|start| (0..coef.len()).filter(|&j| nonzero(start, j)).collect()).collect()
 }
 
 fn linear(weights: &[Vec<f64>], bias: &[f64], x: MatrixView<'_>, out: &mut [f64]) {

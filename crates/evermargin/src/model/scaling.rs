@@ -1,48 +1,48 @@
 //! Scaling of features, fitted on training data and stored with the model.
 //!
-//! Sparse data stay sparse: on compressed rows nothing is shifted when fitting. `minmax` then divides by the
-//! largest |x| of the column, `standard` by its standard deviation with the zeros counted.
+//! Sparse data stay sparse: no shift is fitted on compressed rows. `minmax` then divides each column by its largest |x|,
+//! `standard` by its standard deviation, zeros included.
 
 use crate::data::{MAX_ABS, Matrix, MatrixView};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// How features are scaled before the model sees them.
+/// Scaling applied to features before the model.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Scaling {
-    /// As they are.
+    /// No scaling.
     #[default]
     None,
     /// Column c becomes `(x - shift[c]) * factor[c]`; `shift` is empty when nothing is shifted (sparse data).
     Affine {
         /// `minmax`, `range` or `standard`.
         name: String,
-        /// Subtracted first.
+        /// Subtracted before multiplying.
         shift: Vec<f64>,
-        /// Multiplied then.
+        /// Factor of each column.
         factor: Vec<f64>,
     },
     /// Each row divided by its length.
     Unit,
     /// Each column multiplied by its inverse document frequency, then each row divided by its length.
     Tfidf {
-        /// One factor a column.
+        /// One factor per column.
         idf: Vec<f64>,
     },
 }
 
-/// The scalings a user can name.
+/// Scalings that users can choose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ScalingName {
-    /// As they are.
+    /// No scaling.
     None,
     /// Every column to [0, 1] (sparse data: to [−1, 1], zero kept).
     Minmax,
     /// All columns together to [0, 1], by one common shift and factor (pixels: faint columns stay faint).
     Range,
-    /// Every column to mean 0 and standard deviation 1 (sparse data: deviation alone).
+    /// Every column to mean 0 and standard deviation 1 (sparse data: only divided by the standard deviation).
     Standard,
     /// Every row to length 1.
     Unit,
@@ -51,11 +51,11 @@ pub enum ScalingName {
 }
 
 impl ScalingName {
-    /// All of them.
+    /// All scalings.
     pub const ALL: [Self; 6] =
         [Self::None, Self::Minmax, Self::Range, Self::Standard, Self::Unit, Self::Tfidf];
 
-    /// The name a user writes.
+    /// Name as written by users.
     pub fn name(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -78,22 +78,21 @@ impl std::str::FromStr for ScalingName {
     }
 }
 
-/// Most cells a sparse matrix may be blown up to by a shift.
+/// Maximum number of cells when a shift makes a sparse matrix dense.
 const MAX_DENSE_CELLS: usize = 1 << 30;
-/// A deviation below this share of the largest value is rounding.
+/// A deviation below this fraction of the largest value is a rounding error.
 const ROUNDING: f64 = 1e-13;
-/// Columns from which sparse data count as text-like.
+/// Number of columns above which sparse data count as text.
 const WIDE: usize = 1000;
-/// Columns up to which dense data count as a table of measurements, each in a unit of its own.
+/// Maximum number of columns for which dense data count as a table of measurements in different units.
 const NARROW: usize = 100;
-/// The largest ratio of the deviations of such columns that needs no scaling.
+/// Largest ratio of the deviations of such columns that needs no scaling.
 const MAX_DEVIATION_RATIO: f64 = 3.0;
-/// Columns below which data are no pixels, whatever their range: no picture is smaller than 6 by 6.
+/// Number of columns below which data are not images, whatever their range: no image is smaller than 6 by 6.
 const MIN_PIXELS: usize = 36;
 
 impl Scaling {
-    /// Learns the scaling from training data. Constant columns get factor 1: they are harmless afterward
-    /// (0 when shifted) and never NaN.
+    /// Fits the scaling on training data. Constant columns get factor 1, so that they stay finite (0 when shifted).
     pub fn fit(name: ScalingName, x: MatrixView<'_>) -> Result<Self> {
         if x.rows() == 0 && name != ScalingName::None {
             return Err(Error::Data("scaling needs at least one row to learn from".into()));
@@ -112,17 +111,17 @@ impl Scaling {
                     ));
                 }
                 let n = x.rows() as f64;
-                // The smooth form of scikit-learn: never zero, and defined for words never seen.
+                // The smooth form of scikit-learn: never zero, and defined for words that do not occur.
                 let idf = columns.nonzero.iter().map(|df| ((1.0 + n) / (1.0 + df)).ln() + 1.0).collect();
                 Self::Tfidf { idf }
             }
         })
     }
 
-    /// Scales `x` in its own memory (a shift makes sparse data dense).
+    /// Scales `x` in place (a shift makes sparse data dense).
     pub fn apply(&self, x: Matrix) -> Result<Matrix> {
         let x = self.apply_to_any_values(x)?;
-        // Values far outside the range of training may have left the range of usable numbers.
+        // Values far outside the training range may exceed the allowed magnitude.
         if !matches!(self, Self::None) {
             check_values(&x)?;
         }
@@ -150,7 +149,7 @@ impl Scaling {
         Ok(x)
     }
 
-    /// Undoes the scaling. The length of a row is lost by `unit` and `tfidf`, so that its direction alone comes back.
+    /// Undoes the scaling. `unit` and `tfidf` lose the length of a row, so only its direction is restored.
     pub(crate) fn invert(&self, mut x: Matrix) -> Matrix {
         match self {
             Self::None | Self::Unit => {}
@@ -162,27 +161,30 @@ impl Scaling {
         x
     }
 
-    /// Columns that are constant up to rounding get factor 1 by [`Scaling::fit`], so that rounding errors of huge values stay
-    /// huge. Gives those of `x`, on which it was fitted, a factor that brings them to 1 or below.
+    /// Gives constant columns of huge values in `x`, on which the scaling was fitted, a factor that brings them to 1 or
+    /// below. [`Scaling::fit`] gives factor 1 to columns that are constant up to rounding, so their rounding errors
+    /// stay huge.
     pub(crate) fn shrink_huge_constants(&mut self, x: MatrixView<'_>) {
         let Self::Affine { shift, factor, .. } = self else { return };
-        let mut largest = vec![0.0f64; factor.len()];
-        (0..x.rows()).for_each(|i| x.row(i).for_each(|c, v| largest[c] = largest[c].max(v.abs())));
-        let share = if shift.is_empty() { 1.0 } else { ROUNDING };
-        for (factor, most) in factor.iter_mut().zip(largest) {
-            // with factor 1 a column of such values is constant: it has no spread beyond rounding
-            if *factor == 1.0 && ROUNDING * most > 1.0 {
-                *factor = 1.0 / (share * most);
+        let mut largest_values = vec![0.0f64; factor.len()];
+        (0..x.rows())
+            .for_each(|i| x.row(i).for_each(|c, v| largest_values[c] = largest_values[c].max(v.abs())));
+        let allowed = if shift.is_empty() { 1.0 } else { ROUNDING };
+        for (factor, largest) in factor.iter_mut().zip(largest_values) {
+            // a column of such values with factor 1 is constant: it does not vary beyond rounding
+            if *factor == 1.0 && ROUNDING * largest > 1.0 {
+                *factor = 1.0 / (allowed * largest);
             }
         }
     }
 
-    /// Whether applying it makes sparse rows dense.
+    /// Whether applying the scaling makes sparse rows dense.
     pub(crate) fn shifts(&self) -> bool {
         matches!(self, Self::Affine { shift, .. } if !shift.is_empty())
     }
 
-    /// Refuses a scaling that does not fit rows of `cols` columns or whose numbers are unusable (a file may say anything).
+    /// Returns an error if the scaling does not fit rows of `cols` columns or has unusable numbers (a file may hold
+    /// anything).
     pub(crate) fn check(&self, cols: usize) -> Result<()> {
         self.check_cols(cols)?;
         let (shift, factor): (&[f64], &[f64]) = match self {
@@ -195,11 +197,11 @@ impl Scaling {
         if usable { Ok(()) } else { Err(Error::Model("scaling: shifts or factors are not usable".into())) }
     }
 
-    /// The scaling for data about which the user said nothing, and why. In this order: values within [−1, 1]
-    /// stay if no column is far smaller than the others; wide sparse non-negative data are text (`tfidf` for
-    /// whole numbers, else `unit`, which leaves rows of unit length alone); columns that share one range
-    /// (pixels) are scaled by that common range, since each by its own would blow up the faint ones; other
-    /// sparse data are divided by the largest value of each column; other dense data are standardized.
+    /// The default scaling for data, and the reason. The first rule that applies: values within [−1, 1] are kept if no
+    /// column is far smaller than the others; wide sparse non-negative data are text (`tfidf` for integers, else
+    /// `unit`, which does not change rows of unit length); columns that share one range (pixels) are scaled by that
+    /// common range, because separate ranges would amplify the faint ones; other sparse data are divided by the largest
+    /// value of each column; other dense data are standardized.
     pub fn choose(x: MatrixView<'_>) -> (ScalingName, &'static str) {
         let columns = Columns::of(x);
         let (low, high) = columns.range();
@@ -220,7 +222,7 @@ impl Scaling {
         }
     }
 
-    /// The name a user writes.
+    /// Name as written by users.
     pub fn name(&self) -> &str {
         match self {
             Self::None => "none",
@@ -248,7 +250,7 @@ impl Scaling {
     }
 }
 
-/// What a scaling needs to know of each column. On sparse data zeros count like any value.
+/// Statistics of each column. On sparse data zeros count like any value.
 struct Columns {
     low: Vec<f64>,
     high: Vec<f64>,
@@ -285,16 +287,16 @@ impl Columns {
         Self { low, high, mean, deviation, nonzero, sparse: matches!(x, MatrixView::Csr { .. }) }
     }
 
-    /// Lowest and highest value of all.
+    /// Lowest and highest value of all columns.
     fn range(&self) -> (f64, f64) {
         let low = self.low.iter().copied().fold(f64::INFINITY, f64::min);
         (low, self.high.iter().copied().fold(f64::NEG_INFINITY, f64::max))
     }
 
-    /// Whether no column (constant ones aside) is so much smaller than another that a learner would overlook
-    /// it, and the largest is of a size that default costs and widths suit. Sparse columns are measured by their
-    /// largest |x| and may differ more: rare words and faint pixels are small by nature. The columns of a narrow
-    /// table are measured by their deviation, because one extreme value makes the range of a column large.
+    /// Whether no column (constant ones aside) is so much smaller than another that a learner would neglect it, and the
+    /// largest has a size that suits default costs and kernel widths. Sparse columns are measured by their largest |x|
+    /// and may differ more, because rare words and faint pixels have small values. The columns of a narrow table are
+    /// measured by their deviation, because one extreme value makes the range of a column large.
     fn are_alike(&self) -> bool {
         let (ratio, least) = if self.sparse { (100.0, 0.01) } else { (10.0, 0.1) };
         let varying = || (0..self.low.len()).filter(|&c| self.high[c] > self.low[c]);
@@ -307,27 +309,27 @@ impl Columns {
         largest == 0.0 || (alike && (!narrow || self.deviate_alike()))
     }
 
-    /// Whether the deviations of the columns (constant ones aside) are of one size.
+    /// Whether the deviations of the columns (constant ones aside) have a similar size.
     fn deviate_alike(&self) -> bool {
         let varying = (0..self.low.len()).filter(|&c| self.high[c] > self.low[c]);
         let (faintest, strongest) = extremes(varying.map(|c| self.deviation[c]));
         strongest <= MAX_DEVIATION_RATIO * faintest
     }
 
-    /// Whether the columns look like measurements of one kind, as pixels do: not negative, all (constant ones
-    /// aside) starting near the common lowest value, and most of them reaching half of the common range. A few dense columns
-    /// are no picture: they must deviate alike too.
+    /// Whether the columns look like measurements of one kind, such as pixels: not negative, all (constant ones aside)
+    /// starting near the common lowest value, and more than half of them reaching half of the common range. A few dense
+    /// columns are not an image: their deviations must be similar, too.
     fn share_a_range(&self) -> bool {
         let (low, high) = self.range();
         let varying: Vec<usize> = (0..self.low.len()).filter(|&c| self.high[c] > self.low[c]).collect();
-        let starts = |c: &usize| self.low[*c] - low <= 0.1 * (high - low);
-        let reaches = |c: &&usize| self.high[**c] - low >= 0.5 * (high - low);
-        let reaching = varying.iter().filter(reaches).count();
+        let starts_low = |c: &usize| self.low[*c] - low <= 0.1 * (high - low);
+        let reaches_half = |c: &&usize| self.high[**c] - low >= 0.5 * (high - low);
+        let reaching_half = varying.iter().filter(reaches_half).count();
         let pixels = self.sparse || self.low.len() >= MIN_PIXELS || self.deviate_alike();
         varying.len() > 1
             && low >= 0.0
-            && varying.iter().all(starts)
-            && 2 * reaching > varying.len()
+            && varying.iter().all(starts_low)
+            && 2 * reaching_half > varying.len()
             && pixels
     }
 
@@ -343,7 +345,7 @@ impl Columns {
                 (_, false) => (self.low[c], self.high[c] - self.low[c]),
             })
             .unzip();
-        // A deviation within rounding of the mean is a constant column.
+        // A column whose deviation is within rounding of its largest value is constant.
         let usable = |c: usize| {
             let rounding = ROUNDING * self.high[c].abs().max(self.low[c].abs());
             size[c] > rounding && size[c].recip().is_finite()
@@ -354,7 +356,7 @@ impl Columns {
     }
 }
 
-/// The smallest and the largest of some sizes; infinity and 0 of none.
+/// The smallest and the largest size; infinity and 0 if there are none.
 fn extremes(sizes: impl Iterator<Item = f64>) -> (f64, f64) {
     sizes.fold((f64::INFINITY, 0.0), |(low, high), size| (size.min(low), size.max(high)))
 }
@@ -395,7 +397,7 @@ fn each_row(x: &mut Matrix, change: impl Fn(&mut [f64])) {
     }
 }
 
-/// A row of zeros stays. The largest value goes out first, so that squares neither overflow nor vanish.
+/// Scales a row to length 1; rows of zeros stay. Dividing by the largest value first avoids overflow and underflow.
 fn to_unit_length(row: &mut [f64]) {
     let top = row.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
     if top > 0.0 {
@@ -414,7 +416,7 @@ fn check_values(x: &Matrix) -> Result<()> {
     match values.iter().find(|v| v.is_nan() || v.abs() > MAX_ABS) {
         None => Ok(()),
         Some(v) => Err(Error::Data(format!(
-            "scaling gives the value {v}: this sample lies absurdly far outside the training data"
+            "scaling gives the value {v}: this sample is too far outside the range of the training data"
         ))),
     }
 }
@@ -435,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn dense_columns() {
+    fn dense_columns_are_shifted_and_divided() {
         let x = dense(&[0.0, 5.0, 10.0, 2.0, 5.0, -10.0, 4.0, 5.0, 0.0], 3);
         assert_eq!(scaled(ScalingName::Minmax, &x), [0.0, 0.0, 1.0, 0.5, 0.0, 0.0, 1.0, 0.0, 0.5]);
         let s = scaled(ScalingName::Standard, &x);
@@ -448,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn sparse_columns_are_divided_alone() {
+    fn sparse_columns_are_divided_without_a_shift() {
         let x = dense(&[0.0, 5.0, 0.0, -2.0, 0.0, 0.0], 3).view().to_csr();
         assert_eq!(scaled(ScalingName::Minmax, &x), [0.0, 1.0, 0.0, -1.0, 0.0, 0.0]);
         let s = scaled(ScalingName::Standard, &x);
@@ -459,7 +461,7 @@ mod tests {
     }
 
     #[test]
-    fn scaling_crosses_layouts() {
+    fn dense_and_sparse_layouts_scale_alike() {
         let x = dense(&[1.0, 0.0, 3.0, 4.0, 2.0, 8.0], 2);
         for name in ScalingName::ALL {
             for fitted in [x.clone(), x.view().to_csr()] {
@@ -472,7 +474,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_unit_length_and_idf() {
+    fn scales_rows_to_unit_length_and_computes_idf() {
         let x = dense(&[3.0, 4.0, 0.0, 0.0, 1e-200, 0.0], 2);
         assert_eq!(scaled(ScalingName::Unit, &x), [0.6, 0.8, 0.0, 0.0, 1.0, 0.0]);
         let Scaling::Tfidf { idf } = Scaling::fit(ScalingName::Tfidf, x.view()).unwrap() else {
@@ -484,17 +486,17 @@ mod tests {
     }
 
     #[test]
-    fn the_rule_of_choice() {
+    fn choose_follows_its_rules() {
         let name = |x: &Matrix| Scaling::choose(x.view()).0;
         assert_eq!(name(&dense(&[0.5, -1.0, 1.0, 0.0], 2)), ScalingName::None);
         // one dark and one bright row, whose last pixel is faint
-        let picture = |pixels: usize, bright: f64, faint: f64| {
+        let image = |pixels: usize, bright: f64, faint: f64| {
             let bright = vec![bright; pixels - 1];
             dense(&[vec![0.0; pixels], bright, vec![faint]].concat(), pixels)
         };
-        assert_eq!(name(&picture(36, 255.0, 3.0)), ScalingName::Range);
-        assert_eq!(name(&picture(35, 255.0, 3.0)), ScalingName::Standard, "too few columns for a picture");
-        assert_eq!(name(&picture(3, 255.0, 90.0)), ScalingName::Range, "deviations of one size");
+        assert_eq!(name(&image(36, 255.0, 3.0)), ScalingName::Range);
+        assert_eq!(name(&image(35, 255.0, 3.0)), ScalingName::Standard, "too few columns for an image");
+        assert_eq!(name(&image(3, 255.0, 90.0)), ScalingName::Range, "deviations of one size");
         assert_eq!(name(&dense(&[0.0, 1e6, 40.0, 2e3], 2)), ScalingName::Standard);
         assert_eq!(name(&dense(&[0.5, 7e-5, -1.0, 1e-4], 2)), ScalingName::Standard);
         assert_eq!(name(&dense(&[0.5, 0.3, -1.0, 0.81], 2)), ScalingName::None, "a factor of three");
@@ -509,7 +511,7 @@ mod tests {
         assert_eq!(name(&dense(&extreme.collect::<Vec<_>>(), 2)), ScalingName::Standard, "one extreme value");
         assert_eq!(name(&dense(&[-1e-4, 1e-4, 1e-4, -1e-4], 2)), ScalingName::Standard, "small together");
         assert_eq!(name(&dense(&[0.5, 0.3, 0.5, 0.3], 2)), ScalingName::None, "constant");
-        assert_eq!(name(&picture(36, 1.0, 0.01)), ScalingName::Range, "faint pixels");
+        assert_eq!(name(&image(36, 1.0, 0.01)), ScalingName::Range, "faint pixels");
         let sparse = |v: f64, top: f64| Matrix::csr(vec![0, 1, 2], vec![0, 7], vec![v, -top], 9).unwrap();
         assert_eq!(name(&sparse(0.011, 1.0)), ScalingName::None);
         assert_eq!(name(&sparse(0.009, 1.0)), ScalingName::Minmax);
@@ -523,7 +525,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_input_is_refused_and_nothing_is_nan() {
+    fn refuses_bad_input_and_never_returns_nan() {
         let x = dense(&[1e-310, 7.0, 2e-310, 7.0], 2);
         for name in ScalingName::ALL {
             assert!(scaled(name, &x).iter().all(|v| v.is_finite()), "{name:?}");

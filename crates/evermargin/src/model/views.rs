@@ -1,23 +1,23 @@
-//! A model that is a sum of models, each of its own columns: what learners of several views leave behind.
+//! Models that are a sum of models, each over its own columns; trained by learners of several views.
 //!
 //! f(x) = (V/|P|) Σ_{v ∈ P} gᵥ(columns of v in x) + b. P are the views present in x: those with a column that is not
-//! zero (all V of them if there is none). A mean of views is thus the mean of those present, and a sum is scaled up to
-//! its full size. Linear parts need none of this: they are added up into one linear model ([`Model::of_views`]), in which a
-//! missing view says 0.
+//! zero (all V views if there is none). A mean over views is thus the mean over the present ones, and a sum is scaled
+//! up to its full size. Linear parts do not use this rule: they are added up into one linear model
+//! ([`Model::of_views`]), in which a missing view contributes 0.
 
 use super::Model;
 use crate::data::{Matrix, MatrixView, Row};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// Columns of a sample, as ranges from the first to before the last, in the order in which they are taken.
+/// Columns of a sample, as half-open ranges (first, end), in the order in which they are read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Columns(pub Vec<(usize, usize)>);
 
 /// One summand: a model of some columns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Part {
-    /// Which columns it sees.
+    /// The columns it uses.
     pub columns: Columns,
     /// Linear or an expansion over these columns.
     pub model: Model,
@@ -39,7 +39,7 @@ impl Columns {
         self.len() == 0
     }
 
-    /// Whether every range lies within `cols` columns and has one.
+    /// Whether there are ranges, all of them non-empty and within `cols` columns.
     pub fn fit(&self, cols: usize) -> bool {
         !self.0.is_empty() && self.0.iter().all(|&(first, end)| first < end && end <= cols)
     }
@@ -73,14 +73,14 @@ impl Columns {
         out
     }
 
-    /// Column of the whole that is column `c` of these.
-    fn whole(&self) -> impl Iterator<Item = usize> + '_ {
+    /// The columns of the whole sample that correspond to these columns, in order.
+    fn columns_of_sample(&self) -> impl Iterator<Item = usize> + '_ {
         self.0.iter().flat_map(|&(first, end)| first..end)
     }
 }
 
 impl Model {
-    /// The sum of parts over samples of `cols` columns, and `bias`: a plain model where it can be one.
+    /// The sum of parts over samples of `cols` columns, and `bias`; a single model where the parts can be merged.
     pub fn of_views(mut parts: Vec<Part>, cols: usize, bias: Vec<f64>) -> Self {
         if parts.len() == 1 && parts[0].columns == Columns::all(cols) {
             let mut model = parts.remove(0).model;
@@ -95,14 +95,14 @@ impl Model {
             let Self::Linear { weights, bias } = &part.model else { continue };
             constants.iter_mut().zip(bias).for_each(|(b, more)| *b += more);
             for (sum, weights) in sum.iter_mut().zip(weights) {
-                part.columns.whole().zip(weights).for_each(|(c, w)| sum[c] += w);
+                part.columns.columns_of_sample().zip(weights).for_each(|(c, w)| sum[c] += w);
             }
         }
         Self::Linear { weights: sum, bias: constants }
     }
 }
 
-/// Decisions of a sum of parts.
+/// Decision values of a sum of parts.
 pub(super) fn decision(parts: &[Part], bias: &[f64], x: MatrixView<'_>, out: &mut [f64]) -> Result<()> {
     let width = bias.len();
     let mut sums = vec![0.0; out.len()];
@@ -133,7 +133,7 @@ fn is_present(row: Row<'_>) -> bool {
     values.iter().any(|v| *v != 0.0)
 }
 
-/// Refuses parts that do not fit together.
+/// Returns an error if parts do not fit together.
 pub(super) fn check(parts: &[Part], cols: usize, bias: &[f64]) -> Result<()> {
     if parts.is_empty() {
         return Err(Error::Model("a sum of views without a view".into()));

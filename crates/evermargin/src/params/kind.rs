@@ -1,4 +1,4 @@
-//! Kinds of parameters: what each accepts, how it is parsed from text and how it is described.
+//! Kinds of parameters: accepted values, parsing from text, and descriptions.
 
 use super::ParamValue;
 use super::step_limit::NONE;
@@ -9,7 +9,7 @@ use std::fmt;
 /// One end of a range.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum End {
-    /// No limit but that numbers are finite.
+    /// No limit except that numbers are finite.
     Unbounded,
     /// The limit itself is not allowed.
     Open(f64),
@@ -24,7 +24,7 @@ pub struct FloatRange {
     pub min: End,
     /// The upper end.
     pub max: End,
-    /// Whether 0 is allowed although it is outside, as a word for "choose".
+    /// Whether 0 is also allowed, as a value with the meaning "choose automatically".
     pub or_zero: bool,
 }
 
@@ -43,12 +43,12 @@ impl FloatRange {
         Self { min, max, or_zero: false }
     }
 
-    /// The numbers above one limit, up to another.
+    /// The numbers above `min`, up to and including `max`.
     pub const fn above(min: f64, max: f64) -> Self {
         Self::new(End::Open(min), End::Closed(max))
     }
 
-    /// The numbers from one limit to another, both included.
+    /// The numbers from `min` to `max`, both included.
     pub const fn closed(min: f64, max: f64) -> Self {
         Self::new(End::Closed(min), End::Closed(max))
     }
@@ -59,7 +59,7 @@ impl FloatRange {
         Self { or_zero: true, ..self }
     }
 
-    /// Whether a number is inside.
+    /// Whether a number is in the range.
     pub fn contains(&self, value: f64) -> bool {
         let above = match self.min {
             End::Unbounded => true,
@@ -75,7 +75,7 @@ impl FloatRange {
     }
 }
 
-/// "a number above 0, at most 1e15".
+/// For example "a number above 0, at most 1e15".
 impl fmt::Display for FloatRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shown = |value: f64| match value.abs() {
@@ -107,19 +107,19 @@ impl fmt::Display for FloatRange {
     }
 }
 
-/// What a parameter accepts.
+/// The values that a parameter accepts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ParamKind {
     /// A number in a range.
     Float(FloatRange),
-    /// A whole number, both ends allowed.
+    /// An integer, both ends allowed.
     Integer {
-        /// The lowest.
+        /// Lowest allowed value.
         min: i64,
-        /// The highest.
+        /// Highest allowed value.
         max: i64,
     },
-    /// A limit on a count: `none`, or a whole number from 1 on.
+    /// A limit on a count: `none`, or an integer of 1 or more.
     Limit,
     /// True or false.
     Bool,
@@ -127,7 +127,7 @@ pub enum ParamKind {
     Choice(&'static [&'static str]),
     /// The width of a kernel: a positive number, `scale` or `auto`.
     Gamma,
-    /// The share of positives among unlabeled rows: `labels`, `auto`, a share, or one share per class.
+    /// The fraction of positives among unlabeled rows: `labels`, `auto`, a number, or one number per class.
     Ratio,
     /// The columns of each view.
     Views,
@@ -135,31 +135,31 @@ pub enum ParamKind {
     Kernels,
     /// One number for all views, or one per view.
     PerView(FloatRange),
-    /// `none`, or a whole number from 0 on.
+    /// `none`, or an integer of 0 or more.
     OptionalCount,
     /// `none`, or a number in a range.
     OptionalFloat(FloatRange),
-    /// `none`, or a count per span of time, N/SECONDS.
+    /// `none`, or a count per time span, N/SECONDS.
     Quota,
     /// Weights of classes: `none`, `balanced`, `ratio`, or one per class by name.
     ClassWeights,
-    /// One of several words, or NAME=N with N from 1 on.
+    /// One of several words, or NAME=N with N ≥ 1.
     Rule {
-        /// Words that stand alone.
+        /// Words without a count.
         words: &'static [&'static str],
-        /// Names that a count follows.
+        /// Names followed by a count.
         counted: &'static [&'static str],
     },
 }
 
-/// The counts that a limit may have.
+/// The counts that a limit accepts.
 const AT_LEAST_ONE: ParamKind = ParamKind::Integer { min: 1, max: i64::MAX };
 
-/// The counts of an optional count.
+/// The counts that an optional count accepts.
 const ANY_COUNT: ParamKind = ParamKind::Integer { min: 0, max: i64::MAX };
 
 impl ParamKind {
-    /// Whether a value may be one number.
+    /// Whether a value may be a single number.
     pub fn is_numeric(&self) -> bool {
         matches!(
             self,
@@ -174,12 +174,12 @@ impl ParamKind {
         )
     }
 
-    /// Whether a number of this kind is whole.
+    /// Whether a number of this kind is an integer.
     pub fn is_integer(&self) -> bool {
         matches!(self, Self::Integer { .. } | Self::Limit | Self::OptionalCount)
     }
 
-    /// The word for the type, for generated documentation.
+    /// Name of the type in generated documentation.
     pub fn type_name(&self) -> &'static str {
         match self {
             Self::Float(_) => "float",
@@ -200,7 +200,7 @@ impl ParamKind {
         }
     }
 
-    /// The value that a text stands for, where it is one of this kind.
+    /// The value that a text represents, or `None` if this kind does not accept it.
     pub fn parse(&self, text: &str) -> Option<ParamValue> {
         let text = text.trim();
         let value = match self {
@@ -220,7 +220,7 @@ impl ParamKind {
         self.accept(&value)
     }
 
-    /// The value in the type of this kind, where it is allowed: 5.0 becomes 5 where whole numbers are asked for.
+    /// The value in the type of this kind, or `None` if it is not allowed; 5.0 becomes 5 where integers are expected.
     pub fn accept(&self, value: &ParamValue) -> Option<ParamValue> {
         match self {
             Self::Float(range) => number_in(range, value),
@@ -271,7 +271,7 @@ impl ParamKind {
     }
 }
 
-/// The highest whole number of a range that ends at `max`; [`i64::MAX`] stands for all that a `u64` holds.
+/// The highest integer of a range that ends at `max`; [`i64::MAX`] means the maximum of `u64`.
 fn highest(max: i64) -> i128 {
     if max == i64::MAX { u64::MAX.into() } else { max.into() }
 }
@@ -290,7 +290,7 @@ fn one_or_several(range: &FloatRange, value: &ParamValue) -> Option<ParamValue> 
     }
 }
 
-/// One number, or several with commas between, in brackets or not.
+/// One number, or several separated by commas, with or without brackets.
 fn numbers(text: &str) -> Option<ParamValue> {
     let inside = text.strip_prefix('[').and_then(|t| t.strip_suffix(']'));
     let listed = inside.is_some() || text.contains(',');
@@ -301,7 +301,7 @@ fn numbers(text: &str) -> Option<ParamValue> {
     }
 }
 
-/// The end of the sentence "must be …".
+/// The text after "must be".
 impl fmt::Display for ParamKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_numbers_may_be_written_with_a_point_or_an_exponent() {
+    fn integers_may_be_written_with_a_point_or_an_exponent() {
         let kind = ParamKind::Integer { min: 1, max: 5000 };
         for text in ["5", "5.0", " 5 ", "5e0"] {
             assert_eq!(kind.parse(text), Some(ParamValue::Integer(5)), "{text}");
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_is_none_or_a_count_from_one_on() {
+    fn a_limit_is_none_or_a_positive_count() {
         let kind = ParamKind::Limit;
         assert_eq!(kind.parse("none"), Some("none".into()));
         assert_eq!(kind.parse(" 7 "), Some(ParamValue::Integer(7)));
@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_are_words_numbers_or_lists() {
+    fn ratios_are_words_numbers_or_lists() {
         for (text, value) in [
             ("labels", "labels".into()),
             ("0.25", 0.25.into()),
@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn views_and_their_kernels_are_checked_for_form() {
+    fn validates_the_syntax_of_views_and_their_kernels() {
         for text in ["all", "1..3;4..6", "1", "1,3..4;2", "height,width;weight"] {
             assert!(ParamKind::Views.parse(text).is_some(), "{text}");
         }

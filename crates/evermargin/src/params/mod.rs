@@ -1,8 +1,8 @@
-//! Typed parameters: what a parameter is called, what it accepts, and its value.
+//! Typed parameters: names, accepted values, and the values themselves.
 //!
-//! A [`ParamSpec`] stands beside each estimator. From it come the parser of the command line, the checks of Python, the
-//! text of errors and the documentation. Values travel as [`ParamValues`], checked against the specification, and fill
-//! the struct of the estimator ([`structs`]).
+//! Each estimator has a list of [`ParamSpec`]s. The parser of the command line, the checks of Python, the text of
+//! errors and the documentation are derived from them. Values are passed as [`ParamValues`], checked against the
+//! specification, and fill the struct of the estimator ([`structs`]).
 
 pub mod kind;
 pub mod shared;
@@ -20,11 +20,11 @@ use crate::error::{Error, Result};
 /// The specification of one parameter of an estimator.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ParamSpec {
-    /// The name a user writes.
+    /// The name as written by users.
     pub name: &'static str,
-    /// What it accepts.
+    /// The values it accepts.
     pub kind: ParamKind,
-    /// Its default, as a user would write it.
+    /// Its default, as users would write it.
     pub default: &'static str,
     /// One line of help.
     pub help: &'static str,
@@ -46,12 +46,12 @@ impl ParamSpec {
         Self::new(name, ParamKind::Float(range), default, help)
     }
 
-    /// A whole number that is at least `min`.
+    /// An integer of at least `min`.
     pub const fn count(name: &'static str, min: i64, default: &'static str, help: &'static str) -> Self {
         Self::new(name, ParamKind::Integer { min, max: i64::MAX }, default, help)
     }
 
-    /// A limit on a count: `none`, or a whole number from 1 on.
+    /// A limit on a count: `none`, or an integer of 1 or more.
     pub const fn limit(name: &'static str, default: &'static str, help: &'static str) -> Self {
         Self::new(name, ParamKind::Limit, default, help)
     }
@@ -89,7 +89,7 @@ impl ParamSpec {
         Self { kind: ParamKind::Float(range), ..self }
     }
 
-    /// The value that a text stands for.
+    /// The value that a text represents.
     pub fn parse(&self, text: &str) -> Result<ParamValue> {
         self.kind.parse(text).ok_or_else(|| self.refuse(text))
     }
@@ -113,7 +113,7 @@ impl ParamSpec {
     }
 }
 
-/// "one of a, b, c", and the nearest when one is near.
+/// "one of a, b, c", with a suggestion if one of the names is similar.
 pub fn one_of(wrong: &str, names: &[&str]) -> String {
     let list = format!("one of {}", names.join(", "));
     match near(wrong, names).first() {
@@ -122,7 +122,7 @@ pub fn one_of(wrong: &str, names: &[&str]) -> String {
     }
 }
 
-/// The names at most two edits from one that is wrong, nearest first.
+/// The names within two edits of a wrong name, nearest first.
 pub fn near<'n>(wrong: &str, names: &[&'n str]) -> Vec<&'n str> {
     let mut near: Vec<(usize, &str)> =
         names.iter().map(|n| (distance(wrong, n), *n)).filter(|(d, _)| *d <= 2).collect();
@@ -130,7 +130,7 @@ pub fn near<'n>(wrong: &str, names: &[&'n str]) -> Vec<&'n str> {
     near.into_iter().map(|(_, name)| name).collect()
 }
 
-/// Edits (insert, delete, replace) between two names.
+/// Number of edits (insert, delete, replace) between two names.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

@@ -1,10 +1,10 @@
-//! How a field `Option<u64>` that limits steps is written: a count from 1 on, or `none` for no limit.
+//! Serialization of fields `Option<u64>` that limit steps: a count of 1 or more, or `none` for no limit.
 
 use serde::de::{Deserializer, Error, Unexpected, Visitor};
 use serde::ser::Serializer;
 use std::fmt;
 
-/// The word for no limit.
+/// The word that means no limit.
 pub(crate) const NONE: &str = "none";
 
 /// Writes the count, or `none`.
@@ -17,7 +17,7 @@ pub(crate) fn serialize<S: Serializer>(limit: &Option<u64>, serializer: S) -> Re
     }
 }
 
-/// Reads a count from 1 on, or `none`.
+/// Reads a count of 1 or more, or `none`.
 pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     deserializer.deserialize_any(StepLimit)
 }

@@ -1,11 +1,11 @@
-//! Small languages in the parameters of a stream: class weights, a count per span of time, a rule with a count.
+//! The syntax of stream parameters: class weights, a count per time span, a rule with a count.
 
 use super::{ParamValue, ParamValues};
 
 /// The largest weight of a class.
 const MAX_WEIGHT: f64 = 1e15;
 
-/// `none`, `balanced`, `ratio`, or CLASS=WEIGHT with commas between, each class once. A class name may contain `=`.
+/// `none`, `balanced`, `ratio`, or CLASS=WEIGHT separated by commas, each class once. A class name may contain `=`.
 pub(super) fn class_weights(text: &str) -> Option<ParamValue> {
     if ["none", "balanced", "ratio"].contains(&text) {
         return Some(text.into());
@@ -21,7 +21,7 @@ pub(super) fn class_weights(text: &str) -> Option<ParamValue> {
     weights_in_range(&weights).then(|| weights.into())
 }
 
-/// Whether all weights are positive numbers that are not too large.
+/// Whether all weights are positive and not too large.
 pub(super) fn weights_in_range(weights: &ParamValues) -> bool {
     weights.values().all(|w| w.as_f64().is_some_and(|w| w > 0.0 && w <= MAX_WEIGHT))
 }
@@ -32,7 +32,7 @@ pub(super) fn quota(text: &str) -> bool {
     parts.is_some_and(|(n, s)| n.parse::<u64>().is_ok() && s.parse::<u64>().is_ok_and(|s| s > 0))
 }
 
-/// Whether a text is NAME=N with one of the names and N from 1 on.
+/// Whether a text is NAME=N with one of the names and N ≥ 1.
 pub(super) fn rule(text: &str, names: &[&str]) -> bool {
     let parts = text.split_once('=');
     parts.is_some_and(|(name, n)| names.contains(&name) && n.parse::<u64>().is_ok_and(|n| n > 0))
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_have_a_known_name_and_a_count_from_one_on() {
+    fn rules_have_a_known_name_and_a_positive_count() {
         assert!(rule("window=5", &["window"]));
         for wrong in ["window", "window=0", "window=", "other=5", "window=-1", "=5"] {
             assert!(!rule(wrong, &["window"]), "{wrong}");

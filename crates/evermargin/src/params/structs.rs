@@ -1,5 +1,4 @@
-//! Between values by name and structs of parameters, through serde: a struct is filled from values, and values are read
-//! from a struct. Nothing here knows a format of files.
+//! Conversion between values by name and structs of parameters, through serde. This code is independent of file formats.
 
 use super::{ParamValue, ParamValues};
 use serde::de::value::{Error as SerdeError, MapDeserializer, SeqDeserializer};
@@ -7,12 +6,12 @@ use serde::de::{DeserializeOwned, Deserializer, Error as _, IntoDeserializer, Vi
 use serde::forward_to_deserialize_any;
 use serde::ser::{self, Serialize, Serializer};
 
-/// Fills a struct from values.
+/// Fills a struct from values by name.
 pub fn from_values<T: DeserializeOwned>(values: &ParamValues) -> Result<T, SerdeError> {
     T::deserialize(ParamValue::Map(values.clone()))
 }
 
-/// The values a struct holds; fields that are `None` are left out.
+/// The values of a struct by name; fields that are `None` are omitted.
 pub fn to_values<T: Serialize>(value: &T) -> Result<ParamValues, SerdeError> {
     match to_value(value)? {
         ParamValue::Map(values) => Ok(values),
@@ -20,7 +19,7 @@ pub fn to_values<T: Serialize>(value: &T) -> Result<ParamValues, SerdeError> {
     }
 }
 
-/// The value of anything that serde can write.
+/// The value of anything that serde can serialize.
 pub fn to_value<T: Serialize + ?Sized>(value: &T) -> Result<ParamValue, SerdeError> {
     value.serialize(ToValue)?.ok_or_else(|| SerdeError::custom("there is no value"))
 }
@@ -84,13 +83,13 @@ impl<'de> Deserializer<'de> for ParamValue {
     }
 }
 
-/// Writes anything into a [`ParamValue`]; `None` for what is absent.
+/// Serializer into a [`ParamValue`]; absent values become `None`.
 struct ToValue;
 
-type Written = Result<Option<ParamValue>, SerdeError>;
+type Serialized = Result<Option<ParamValue>, SerdeError>;
 
 fn unsupported(what: &str) -> SerdeError {
-    SerdeError::custom(format!("a parameter is no {what}"))
+    SerdeError::custom(format!("a parameter cannot be a {what}"))
 }
 
 impl Serializer for ToValue {
@@ -104,64 +103,64 @@ impl Serializer for ToValue {
     type SerializeStruct = Fields;
     type SerializeStructVariant = ser::Impossible<Self::Ok, SerdeError>;
 
-    fn serialize_bool(self, v: bool) -> Written {
+    fn serialize_bool(self, v: bool) -> Serialized {
         Ok(Some(v.into()))
     }
-    fn serialize_i8(self, v: i8) -> Written {
+    fn serialize_i8(self, v: i8) -> Serialized {
         self.serialize_i64(v.into())
     }
-    fn serialize_i16(self, v: i16) -> Written {
+    fn serialize_i16(self, v: i16) -> Serialized {
         self.serialize_i64(v.into())
     }
-    fn serialize_i32(self, v: i32) -> Written {
+    fn serialize_i32(self, v: i32) -> Serialized {
         self.serialize_i64(v.into())
     }
-    fn serialize_i64(self, v: i64) -> Written {
+    fn serialize_i64(self, v: i64) -> Serialized {
         Ok(Some(v.into()))
     }
-    fn serialize_u8(self, v: u8) -> Written {
+    fn serialize_u8(self, v: u8) -> Serialized {
         self.serialize_u64(v.into())
     }
-    fn serialize_u16(self, v: u16) -> Written {
+    fn serialize_u16(self, v: u16) -> Serialized {
         self.serialize_u64(v.into())
     }
-    fn serialize_u32(self, v: u32) -> Written {
+    fn serialize_u32(self, v: u32) -> Serialized {
         self.serialize_u64(v.into())
     }
-    fn serialize_u64(self, v: u64) -> Written {
+    fn serialize_u64(self, v: u64) -> Serialized {
         Ok(Some(v.into()))
     }
-    fn serialize_f32(self, v: f32) -> Written {
+    fn serialize_f32(self, v: f32) -> Serialized {
         self.serialize_f64(v.into())
     }
-    fn serialize_f64(self, v: f64) -> Written {
+    fn serialize_f64(self, v: f64) -> Serialized {
         Ok(Some(v.into()))
     }
-    fn serialize_char(self, v: char) -> Written {
+    fn serialize_char(self, v: char) -> Serialized {
         Ok(Some(v.to_string().into()))
     }
-    fn serialize_str(self, v: &str) -> Written {
+    fn serialize_str(self, v: &str) -> Serialized {
         Ok(Some(v.into()))
     }
-    fn serialize_bytes(self, _: &[u8]) -> Written {
+    fn serialize_bytes(self, _: &[u8]) -> Serialized {
         Err(unsupported("block of bytes"))
     }
-    fn serialize_none(self) -> Written {
+    fn serialize_none(self) -> Serialized {
         Ok(None)
     }
-    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Written {
+    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Serialized {
         value.serialize(self)
     }
-    fn serialize_unit(self) -> Written {
+    fn serialize_unit(self) -> Serialized {
         Ok(None)
     }
-    fn serialize_unit_struct(self, _: &'static str) -> Written {
+    fn serialize_unit_struct(self, _: &'static str) -> Serialized {
         Ok(None)
     }
-    fn serialize_unit_variant(self, _: &'static str, _: u32, variant: &'static str) -> Written {
+    fn serialize_unit_variant(self, _: &'static str, _: u32, variant: &'static str) -> Serialized {
         Ok(Some(variant.into()))
     }
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _: &'static str, value: &T) -> Written {
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _: &'static str, value: &T) -> Serialized {
         value.serialize(self)
     }
     fn serialize_newtype_variant<T: Serialize + ?Sized>(
@@ -170,7 +169,7 @@ impl Serializer for ToValue {
         _: u32,
         variant: &'static str,
         value: &T,
-    ) -> Written {
+    ) -> Serialized {
         Ok(Some(ParamValues::from([(variant.into(), to_value(value)?)]).into()))
     }
     fn serialize_seq(self, _: Option<usize>) -> Result<Items, SerdeError> {
@@ -208,7 +207,7 @@ impl Serializer for ToValue {
     }
 }
 
-/// A list being written.
+/// A list during serialization.
 struct Items(Vec<ParamValue>);
 
 impl ser::SerializeSeq for Items {
@@ -220,7 +219,7 @@ impl ser::SerializeSeq for Items {
         Ok(())
     }
 
-    fn end(self) -> Written {
+    fn end(self) -> Serialized {
         Ok(Some(ParamValue::List(self.0)))
     }
 }
@@ -233,7 +232,7 @@ impl ser::SerializeTuple for Items {
         ser::SerializeSeq::serialize_element(self, value)
     }
 
-    fn end(self) -> Written {
+    fn end(self) -> Serialized {
         ser::SerializeSeq::end(self)
     }
 }
@@ -246,12 +245,12 @@ impl ser::SerializeTupleStruct for Items {
         ser::SerializeSeq::serialize_element(self, value)
     }
 
-    fn end(self) -> Written {
+    fn end(self) -> Serialized {
         ser::SerializeSeq::end(self)
     }
 }
 
-/// A struct or map being written.
+/// A struct or map during serialization.
 struct Fields {
     values: ParamValues,
     key: Option<String>,
@@ -280,7 +279,7 @@ impl ser::SerializeMap for Fields {
         self.insert(key, value)
     }
 
-    fn end(self) -> Written {
+    fn end(self) -> Serialized {
         Ok(Some(self.values.into()))
     }
 }
@@ -297,7 +296,7 @@ impl ser::SerializeStruct for Fields {
         self.insert(name.into(), value)
     }
 
-    fn end(self) -> Written {
+    fn end(self) -> Serialized {
         Ok(Some(self.values.into()))
     }
 }
@@ -310,7 +309,7 @@ mod tests {
     use crate::kernel::Kernel;
 
     #[test]
-    fn structs_with_flattened_parts_and_tagged_enums_survive_the_round_trip() {
+    fn structs_with_flattened_parts_and_tagged_enums_round_trip() {
         let mut params =
             LapParams { kernel: Kernel::Rbf { gamma: 0.5 }, gamma_i: 3.0, ..LapParams::default() };
         params.ratio = Ratio::Given(vec![0.25, 0.75]);
@@ -322,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_types_are_errors() {
+    fn refuses_values_of_the_wrong_type() {
         let values = ParamValues::from([("gamma_i".into(), "much".into())]);
         assert!(from_values::<LapParams>(&values).is_err());
     }

@@ -1,4 +1,4 @@
-//! The value of a parameter, typed: what a user writes, what a struct of parameters holds, and what a file stores.
+//! Typed parameter values: as written by users, as fields of parameter structs, and as stored in files.
 
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
@@ -13,20 +13,20 @@ pub type ParamValues = BTreeMap<String, ParamValue>;
 pub enum ParamValue {
     /// True or false.
     Bool(bool),
-    /// A whole number; wide enough for every `i64` and `u64`.
+    /// An integer; wide enough for every `i64` and `u64`.
     Integer(i128),
     /// A number.
     Float(f64),
     /// A word, such as the name of a kernel.
     Text(String),
-    /// Several values, such as one share per class.
+    /// Several values, such as one fraction per class.
     List(Vec<ParamValue>),
     /// Values by name, such as one weight per class.
     Map(ParamValues),
 }
 
 impl ParamValue {
-    /// The number, whole or not.
+    /// The number, integer or not.
     pub fn as_f64(&self) -> Option<f64> {
         match self {
             Self::Integer(value) => Some(*value as f64),
@@ -35,12 +35,12 @@ impl ParamValue {
         }
     }
 
-    /// The whole number that is not negative; 5.0 counts as 5.
+    /// The integer, if it is not negative; 5.0 counts as 5.
     pub fn as_u64(&self) -> Option<u64> {
         self.as_integer().and_then(|value| value.try_into().ok())
     }
 
-    /// The whole number; 5.0 counts as 5.
+    /// The integer; 5.0 counts as 5.
     pub fn as_integer(&self) -> Option<i128> {
         match self {
             Self::Integer(value) => Some(*value),
@@ -54,7 +54,7 @@ impl ParamValue {
         if let Self::Bool(value) = self { Some(*value) } else { None }
     }
 
-    /// The value of a name in a map.
+    /// The value under a name in a map.
     pub fn get(&self, name: &str) -> Option<&ParamValue> {
         if let Self::Map(values) = self { values.get(name) } else { None }
     }
@@ -70,10 +70,10 @@ impl ParamValue {
     }
 }
 
-/// Up to this size every whole number is an `f64`.
+/// Every integer up to this size is exactly representable as `f64`.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// As a user writes it.
+/// Formats a value as users write it.
 impl fmt::Display for ParamValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn keeps_type_and_bits_through_bytes() {
+    fn serialization_keeps_types_and_bits() {
         let values = ParamValues::from([
             ("a".into(), true.into()),
             ("b".into(), u64::MAX.into()),

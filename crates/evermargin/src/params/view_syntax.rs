@@ -1,7 +1,7 @@
 //! The syntax of the parameters `views` and `kernels`, independent of the data.
 
-/// Whether a text lists the columns of views, whatever the number of columns. Names of columns may
-/// stand for numbers; a caller that knows the names replaces them.
+/// Whether a text lists the columns of views, for any number of columns. Column names may replace numbers; a caller with
+/// the header resolves them.
 pub(super) fn is_view_list(text: &str) -> bool {
     let number = |text: &str| text.parse::<usize>().ok().filter(|column| *column > 0);
     let column = |text: &str| number(text).is_some() || !(text.is_empty() || text.parse::<f64>().is_ok());
@@ -14,7 +14,7 @@ pub(super) fn is_view_list(text: &str) -> bool {
     text.split([';', ',']).all(range)
 }
 
-/// Whether a text is written as the kernels of views are, whatever the number of views.
+/// Whether a text has the syntax of kernels of views, for any number of views.
 pub(super) fn is_kernel_list(text: &str) -> bool {
     let width = |gamma: &str| gamma.parse::<f64>().is_ok_and(|g| g > 0.0 && g.is_finite());
     let one = |word: &str| match word.split_once('=') {

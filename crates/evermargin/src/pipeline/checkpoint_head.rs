@@ -1,27 +1,27 @@
-//! The part that checkpoints of all learners share: the learner, its classes, and how rows become samples.
+//! The part shared by checkpoints of all learners: the learner, its classes, and the mapping of rows to samples.
 
 use crate::model::{Classifier, InputSpec, LearnerInfo, Model, Scaling};
-use crate::pipeline::online_checkpoint::among_met;
+use crate::pipeline::online_checkpoint::restricted_to_seen;
 use serde::{Deserialize, Serialize};
 
-/// The learner of a checkpoint, and how rows become its samples.
+/// The learner of a checkpoint, and the mapping of rows to its samples.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CheckpointHead {
     /// The learner and its classes.
     pub learner: LearnerInfo,
-    /// Applied to features first.
+    /// Scaling applied to features.
     pub scaling: Scaling,
-    /// How a file becomes features and labels.
+    /// Mapping from a file to features and labels.
     pub input: InputSpec,
-    /// Labeled rows of each class so far.
+    /// Number of labeled rows of each class so far.
     pub counts: Vec<usize>,
 }
 
 impl CheckpointHead {
-    /// The classifier around a model of this learner. It answers no class of which there were no rows.
+    /// The classifier with a model of this learner. It never predicts a class without rows so far.
     pub fn classifier(&self, model: Model) -> Classifier {
-        let model = among_met(model, self.learner.scheme, &self.counts);
+        let model = restricted_to_seen(model, self.learner.scheme, &self.counts);
         Classifier::new(self.learner.clone(), model, self.scaling.clone(), self.input.clone())
     }
 }

@@ -1,5 +1,5 @@
-//! What unlabeled rows brought: the labels a semi-supervised learner gave, beside those of the same learner with the
-//! labels alone, and both on labeled rows that were held out.
+//! Effect of the unlabeled rows: the labels assigned by a semi-supervised learner, compared with those of its supervised
+//! baseline, and the accuracy of both on held-out labeled rows.
 
 use crate::data::{Labels, MatrixView};
 use crate::error::Result;
@@ -12,43 +12,42 @@ use crate::pipeline::options::TrainOptions;
 use crate::pipeline::preprocess::Prepared;
 use crate::solver::{Progress, Watch};
 
-/// The labels of all rows, in terms of classes.
+/// The labels of all rows as classes.
 #[derive(Debug, Clone)]
 pub struct Semi {
-    /// The class of each row; labels that were given are kept.
+    /// The class of each row; given labels are kept.
     pub class: Vec<u32>,
-    /// The score of that class: its distance from the boundary in margins, negative where a given label is contradicted.
+    /// The score of that class: its distance from the boundary in margins, negative where it contradicts a given label.
     pub score: Vec<f64>,
-    /// How sure that is, between 0 and 1: eˢ over the sum of eˢ of all classes (±s of two). Not calibrated.
+    /// Confidence between 0 and 1: eˢ over the sum of eˢ of all classes (±s with two classes). Not calibrated.
     pub confidence: Vec<f64>,
-    /// Rows whose label was given.
+    /// Whether the label of each row was given.
     pub given: Vec<bool>,
-    /// Share of the unlabeled rows each problem aimed at.
+    /// Target fraction of the unlabeled rows for each problem.
     pub ratio: Vec<f64>,
-    /// What else the learner has to tell.
+    /// Further facts reported by the learner.
     pub facts: ParamValues,
-    /// The labels alone; `None` when not asked for or interrupted.
+    /// The supervised baseline; `None` if not requested or interrupted.
     pub baseline: Option<Baseline>,
 }
 
-/// The same learner without the unlabeled rows.
+/// Result of the same learner without the unlabeled rows.
 #[derive(Debug, Clone)]
 pub struct Baseline {
-    /// The class of each row; labels that were given are kept.
+    /// The class of each row; given labels are kept.
     pub class: Vec<u32>,
-    /// Share of the unlabeled rows on which both agree.
+    /// Fraction of the unlabeled rows on which both agree.
     pub agreement: f64,
-    /// Share of held-out labeled rows that are right with labels alone, and with the unlabeled rows; `None` if some
-    /// class has too few labels.
+    /// Accuracy on held-out labeled rows without and with the unlabeled rows; `None` if some class has too few labels.
     pub cross_validated: Option<[f64; 2]>,
-    /// Folds of that.
+    /// Number of folds of that cross-validation.
     pub folds: usize,
     /// Number of labels, each of which was held out once.
     pub labels: usize,
 }
 
 impl Semi {
-    /// Classes from scores, and the comparison.
+    /// Computes classes from scores, and the comparison.
     pub(crate) fn new(
         transduced: Transduced,
         fit: &dyn Fit,
@@ -93,7 +92,7 @@ impl Semi {
 const START: Progress = Progress { steps: 0, violation: 1.0, tolerance: 0.0 };
 
 impl Baseline {
-    /// Whether held-out labels are right less often with the unlabeled rows, by more than one standard error.
+    /// Whether the accuracy on held-out labels is lower with the unlabeled rows, by more than one standard error.
     #[must_use]
     pub fn shows_harm(&self) -> bool {
         self.cross_validated.is_some_and(|[without, with]| {
@@ -102,7 +101,7 @@ impl Baseline {
         })
     }
 
-    /// The baseline that a learner found itself.
+    /// The baseline computed by the learner itself.
     fn found(alone: &SupervisedAnswer, class: &[u32], labels: &Labels, scheme: MulticlassScheme) -> Self {
         let width = alone.scores.len();
         let decisions: Vec<f64> =
@@ -131,10 +130,10 @@ impl Baseline {
             0 | 1 => None,
             _ => {
                 let folds = stratified_folds(labels, folds, options.seed)?;
-                let right = |fit: &dyn Fit| {
+                let accuracy = |fit: &dyn Fit| {
                     held_accuracy(fit, x, &prepared.problems, &folds, labels, prepared.scheme, watch)
                 };
-                Some([right(supervised.as_ref())?, right(fit)?])
+                Some([accuracy(supervised.as_ref())?, accuracy(fit)?])
             }
         };
         if !watch.proceed(&START) {
@@ -145,14 +144,14 @@ impl Baseline {
     }
 }
 
-/// Share of the unlabeled rows on which two labelings agree.
+/// Fraction of the unlabeled rows on which two labelings agree.
 fn agreement(a: &[u32], b: &[u32], labels: &Labels) -> f64 {
-    let open = || (0..a.len()).filter(|&i| labels.of[i].is_none());
-    let same = open().filter(|&i| a[i] == b[i]).count();
-    if open().next().is_none() { 1.0 } else { same as f64 / open().count() as f64 }
+    let unlabeled = || (0..a.len()).filter(|&i| labels.of[i].is_none());
+    let same = unlabeled().filter(|&i| a[i] == b[i]).count();
+    if unlabeled().next().is_none() { 1.0 } else { same as f64 / unlabeled().count() as f64 }
 }
 
-/// Share of the held-out rows that are right.
+/// Fraction of the held-out rows that are predicted correctly.
 fn held_accuracy(
     fit: &dyn Fit,
     x: MatrixView<'_>,
@@ -166,11 +165,11 @@ fn held_accuracy(
     let unseen = Labels { classes: labels.classes.clone(), of: vec![None; labels.of.len()] };
     let found = classes(&decisions, &unseen, scheme);
     let held: Vec<usize> = (0..found.len()).filter(|&i| folds[i].is_some()).collect();
-    let right = held.iter().filter(|&&i| labels.of[i] == Some(found[i])).count();
-    Ok(right as f64 / held.len().max(1) as f64)
+    let correct = held.iter().filter(|&&i| labels.of[i] == Some(found[i])).count();
+    Ok(correct as f64 / held.len().max(1) as f64)
 }
 
-/// The class of each row from its decisions; labels that are known are kept.
+/// The class of each row from its decision values; known labels are kept.
 fn classes(decisions: &[f64], labels: &Labels, scheme: MulticlassScheme) -> Vec<u32> {
     let width = decisions.len() / labels.of.len().max(1);
     let found =
@@ -182,7 +181,7 @@ fn classes(decisions: &[f64], labels: &Labels, scheme: MulticlassScheme) -> Vec<
         .collect()
 }
 
-/// The place of the largest score, the first of equals.
+/// The index of the largest score; ties go to the first.
 fn highest(scores: &[f64]) -> u32 {
     let mut best = 0;
     for (j, s) in scores.iter().enumerate() {

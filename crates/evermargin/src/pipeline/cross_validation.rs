@@ -1,8 +1,8 @@
-//! Cross-validation: decisions of held-out rows for one estimator, and along a path of one parameter.
+//! Cross-validation: decision values of held-out rows for one estimator, and along a path of one parameter.
 //!
-//! A row held out is a row whose label the learner may not see ([`Label::Unknown`](crate::data::Label::Unknown)), on the same matrix. So all
-//! folds of all problems go to the learner in one call and share kernel rows. Scaling and `gamma = scale` come
-//! from all rows before the folds are made; they use no label.
+//! A held-out row is a row whose label is hidden from the learner ([`Label::Unknown`](crate::data::Label::Unknown)), on
+//! the same matrix. All folds of all problems therefore go to the learner in one call and share kernel rows. Scaling and
+//! `gamma = scale` are computed from all rows before the folds are made; they use no label.
 
 pub use crate::estimators::folds::{Path, PathTask, stratified_folds};
 
@@ -14,8 +14,8 @@ use crate::estimators::{Fit, Targets};
 use crate::solver::{Progress, Report, Watch};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The decisions of each row (rows × problems, row major) by models that did not see its label, and a report a
-/// fold and problem. Rows never held out have decisions 0.
+/// The decision values of each row (rows × problems, row-major) by models trained without its label, and one report per
+/// fold and problem. Rows that are never held out have decision values 0.
 pub fn held_out(
     fit: &dyn Fit,
     x: MatrixView<'_>,
@@ -30,8 +30,8 @@ pub fn held_out(
     Ok((held_decisions(&fitted.model, x, problems.len(), folds)?, fitted.reports))
 }
 
-/// The same, fold after fold: a semi-supervised learner takes the problems given together for one labeling, in which
-/// held-out rows are unlabeled ones, or for functions on one basis.
+/// The same, one fold at a time: a semi-supervised learner treats the problems of one call as one labeling, in which
+/// held-out rows are unlabeled, or as functions on one basis.
 pub(crate) fn held_out_by_fold(
     fit: &dyn Fit,
     x: MatrixView<'_>,
@@ -53,35 +53,35 @@ pub(crate) fn held_out_by_fold(
     Ok((out, reports))
 }
 
-/// Held-out decisions for each value of the path: the learner's own way, or a refit for each value.
-/// Interrupted, the values that are finished.
+/// Held-out decision values for each value of the path, by the path solver of the learner or by a refit for each value.
+/// After an interruption, only the finished values.
 pub fn along_path(learner: &EstimatorSpec, task: &PathTask<'_>, watch: &dyn Watch) -> Result<Vec<Vec<f64>>> {
-    learner.make_along(task.params, task.graph)?; // a learner's own way does not refuse a graph
+    learner.make_along(task.params, task.graph)?; // path solvers do not check the graph
     if let Some((_, path)) = learner.path.filter(|(names, _)| names.contains(&task.name))
         && let Some(found) = path(task, watch)?
     {
         return Ok(found);
     }
-    let watch = Noticing { watch, stopped: AtomicBool::new(false) };
+    let watch = RecordingWatch { watch, stopped: AtomicBool::new(false) };
     let mut out = Vec::with_capacity(task.values.len());
     for &value in task.values {
         let fit = learner.make_along(&task.at(value), task.graph)?;
         let held = held_out(fit.as_ref(), task.x, task.problems, task.folds, &watch);
         if watch.stopped.load(Ordering::Relaxed) {
-            break; // also where stopping is an error, as for learners without a partial answer
+            break; // also where an interruption is an error, as for learners without a partial result
         }
         out.push(held?.0);
     }
     Ok(out)
 }
 
-/// Passes on what a watch says, and remembers a no.
-struct Noticing<'a> {
+/// A watch that forwards to another one and records whether it ended the work.
+struct RecordingWatch<'a> {
     watch: &'a dyn Watch,
     stopped: AtomicBool,
 }
 
-impl Watch for Noticing<'_> {
+impl Watch for RecordingWatch<'_> {
     fn proceed(&self, progress: &Progress) -> bool {
         let go = self.watch.proceed(progress);
         if !go {

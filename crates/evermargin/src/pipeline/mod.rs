@@ -1,5 +1,5 @@
-//! From a table with class names to a classifier: preprocessing, multiclass reduction, training,
-//! cross-validation, comparison with labels alone; online and sequential learners of named classes.
+//! From a table with class names to a classifier: preprocessing, multiclass reduction, training, cross-validation,
+//! comparison with the supervised baseline, and online and sequential learners of named classes.
 
 pub mod checkpoint_head;
 pub mod comparison;

@@ -1,13 +1,13 @@
-//! The beginning of an online learner whose classes are declared before they are met.
+//! Start of an online learner whose classes are declared before they occur.
 //!
-//! Problem: the first rows of a stream need not hold every class. Scaling, kernel width and packing are those of the first
-//! rows, as in training; the decision functions are those of all classes declared. Until a class is met, its output
-//! against the rest sleeps: it wants no point, so that points can be dropped, and nothing is lost, for when the class comes
-//! every point there is becomes a negative of it ([`Lasvm::activate_output`]). An output that has met one side alone answers that
-//! side, and no class is answered that was not met.
+//! Problem: the first rows of a stream need not contain every class. Scaling, kernel width and packing are fitted on
+//! the first rows, as in training; there is a decision function for every declared class. Until a class occurs, its
+//! one-vs-rest output is inactive: it needs no points, so points can be evicted. Nothing is lost by that, because all
+//! stored points become negatives of the output when the class first occurs ([`Lasvm::activate_output`]). An output
+//! with samples on one side only predicts that side, and a class that has not occurred is never predicted.
 //!
-//! Of pairs, one that lacks a side keeps the rows of the other: while a class declared is missing, points are dropped only at
-//! their cap.
+//! With one-vs-one pairs, an output that lacks a side keeps the rows of the other side: while a declared class is
+//! missing, points are evicted only at their maximum number.
 
 use crate::data::{Label, Labels, MatrixView};
 use crate::error::{Error, Result};
@@ -20,20 +20,20 @@ use crate::pipeline::partial_fit::{ONLINE, OnlineCheckpoint};
 use crate::pipeline::preprocess::{MAX_CLASSES, Prepared, scheme_for};
 use crate::pipeline::train::{described, with_gamma};
 
-/// The decision for a class that was not met: below all others, and its square is a number.
-const NEVER: f64 = -1e100;
+/// The decision value for a class that has not occurred: below all others, with a finite square.
+const UNSEEN_DECISION: f64 = -1e100;
 
 impl OnlineCheckpoint {
-    /// A learner that has met nothing, for samples like the rows of `first`, of which none is learned.
+    /// An untrained learner for samples like the rows of `first`, none of which is learned.
     pub fn begin(options: &TrainOptions, classes: &[String], first: MatrixView<'_>) -> Result<Self> {
         let learner = estimator(&options.learner)?;
         let Some(&(name, _)) = ONLINE.iter().find(|(name, _)| *name == learner.name) else {
             let names: Vec<&str> = ONLINE.iter().map(|(name, _)| *name).collect();
-            let allowed = format!("one that learns online: {}", names.join(", "));
+            let allowed = format!("an online learner: {}", names.join(", "));
             return Err(Error::parameter("learner", learner.name, allowed));
         };
         learner.make(&options.params)?;
-        refuse_around(options)?;
+        refuse_batch_only_options(options)?;
         check_classes(classes)?;
         if first.rows() == 0 || first.cols() == 0 {
             return Err(Error::Data("the first rows of a stream are missing, or have no columns".into()));
@@ -49,7 +49,8 @@ impl OnlineCheckpoint {
         let prepared = Prepared { x, labels, scheme, problems, scaling, class_weight, weights: None, notes };
         let params = with_gamma(&prepared, learner, options, &mut Vec::new())?;
         let made = learner.make(&params)?;
-        let machine = made.as_lasvm().ok_or_else(|| Error::State(format!("{name} is no online learner")))?;
+        let machine =
+            made.as_lasvm().ok_or_else(|| Error::State(format!("{name} is not an online learner")))?;
         let outputs = match scheme {
             MulticlassScheme::Binary => 1,
             MulticlassScheme::OneVsRest => classes.len(),
@@ -66,25 +67,25 @@ impl OnlineCheckpoint {
         })
     }
 
-    /// Outputs against the rest whose class was not met before and is met in these rows.
-    pub(crate) fn newly_met(&self, labels: &Labels) -> Vec<usize> {
+    /// One-vs-rest outputs whose class occurs in these rows for the first time.
+    pub(crate) fn newly_seen(&self, labels: &Labels) -> Vec<usize> {
         let fresh = |&j: &usize| self.head.counts[j] == 0 && labels.of.contains(&Some(j as u32));
         let LearnerInfo { classes, scheme, .. } = &self.head.learner;
         let outputs = if *scheme == MulticlassScheme::OneVsRest { classes.len() } else { 0 };
         (0..outputs).filter(fresh).collect()
     }
 
-    /// Lets the outputs against the rest sleep whose class was not met.
+    /// Deactivates the one-vs-rest outputs whose class has not occurred.
     pub(crate) fn mask_unseen(&self, counts: &[usize], problems: &mut [Targets]) {
         if self.head.learner.scheme == MulticlassScheme::OneVsRest {
-            let unmet = problems.iter_mut().zip(counts).filter(|(_, n)| **n == 0);
-            unmet.for_each(|(p, _)| p.y.fill(Label::Unknown));
+            let unseen = problems.iter_mut().zip(counts).filter(|(_, n)| **n == 0);
+            unseen.for_each(|(p, _)| p.y.fill(Label::Unknown));
         }
     }
 }
 
-/// The model, speaking for classes alone of which there were rows.
-pub(crate) fn among_met(mut model: Model, scheme: MulticlassScheme, counts: &[usize]) -> Model {
+/// The model restricted to predicting classes that have rows.
+pub(crate) fn restricted_to_seen(mut model: Model, scheme: MulticlassScheme, counts: &[usize]) -> Model {
     if counts.iter().all(|n| *n > 0) {
         return model;
     }
@@ -93,11 +94,11 @@ pub(crate) fn among_met(mut model: Model, scheme: MulticlassScheme, counts: &[us
     else {
         return model;
     };
-    for ((row, bias), sides) in rows.iter_mut().zip(&mut *bias).zip(sides_met(scheme, counts)) {
+    for ((row, bias), sides) in rows.iter_mut().zip(&mut *bias).zip(seen_sides(scheme, counts)) {
         let answer = match sides {
             (true, true) => continue,
             (false, true) => 1.0,
-            (_, false) if scheme == MulticlassScheme::OneVsRest => NEVER,
+            (_, false) if scheme == MulticlassScheme::OneVsRest => UNSEEN_DECISION,
             (_, false) => -1.0,
         };
         row.fill(0.0);
@@ -110,21 +111,21 @@ pub(crate) fn among_met(mut model: Model, scheme: MulticlassScheme, counts: &[us
     model
 }
 
-/// Whether there were negatives and positives of each output.
-fn sides_met(scheme: MulticlassScheme, counts: &[usize]) -> Vec<(bool, bool)> {
-    let met = |c: usize| counts[c] > 0;
+/// For each output, whether there were negatives and whether there were positives.
+fn seen_sides(scheme: MulticlassScheme, counts: &[usize]) -> Vec<(bool, bool)> {
+    let seen = |c: usize| counts[c] > 0;
     let k = counts.len();
     match scheme {
-        MulticlassScheme::Binary => vec![(met(0), met(1))],
-        MulticlassScheme::OneVsRest => (0..k).map(|j| ((0..k).any(|c| c != j && met(c)), met(j))).collect(),
+        MulticlassScheme::Binary => vec![(seen(0), seen(1))],
+        MulticlassScheme::OneVsRest => (0..k).map(|j| ((0..k).any(|c| c != j && seen(c)), seen(j))).collect(),
         MulticlassScheme::OneVsOne => {
-            (0..k).flat_map(|a| (a + 1..k).map(move |b| (met(a), met(b)))).collect()
+            (0..k).flat_map(|a| (a + 1..k).map(move |b| (seen(a), seen(b)))).collect()
         }
     }
 }
 
-/// What belongs to a training on all rows has no place at the beginning of a stream.
-pub(crate) fn refuse_around(options: &TrainOptions) -> Result<()> {
+/// Returns an error for options that need a training on all rows and do not apply to the start of a stream.
+pub(crate) fn refuse_batch_only_options(options: &TrainOptions) -> Result<()> {
     let given = [
         ("probability", options.calibration.is_some()),
         ("threshold", options.threshold.is_some()),
@@ -132,14 +133,12 @@ pub(crate) fn refuse_around(options: &TrainOptions) -> Result<()> {
         ("graph", options.graph.is_some()),
     ];
     match given.iter().find(|(_, given)| *given) {
-        Some((name, _)) => {
-            Err(Error::parameter(name, "given", "left out where rows come one after the other"))
-        }
+        Some((name, _)) => Err(Error::parameter(name, "given", "omitted when learning from a stream")),
         None => Ok(()),
     }
 }
 
-/// Refuses lists of classes that are none.
+/// Returns an error for invalid lists of classes.
 pub(crate) fn check_classes(classes: &[String]) -> Result<()> {
     if !(2..=MAX_CLASSES).contains(&classes.len()) {
         return Err(Error::parameter("classes", classes.len(), format!("from 2 to {MAX_CLASSES} of them")));

@@ -1,5 +1,5 @@
-//! Options of a training: estimator, parameters, scaling, kernel width, weights, calibration, threshold; and how each is
-//! parsed from text.
+//! Options of a training (estimator, parameters, scaling, kernel width, weights, calibration, threshold), and their
+//! parsing from text.
 
 use crate::data::MatrixView;
 use crate::error::{Error, Result};
@@ -13,41 +13,42 @@ use serde::{Deserialize, Serialize};
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// Everything there is to say about a training.
+/// All options of a training.
 #[derive(Debug, Clone)]
 pub struct TrainOptions {
-    /// Name in the registry.
+    /// Name of the estimator in the registry.
     pub learner: String,
     /// Its parameters, without gamma.
     pub params: ParamValues,
-    /// Width of the kernel; `None` is [`Gamma::Scale`].
+    /// Kernel width; `None` means [`Gamma::Scale`].
     pub gamma: Option<Gamma>,
-    /// Multi-class scheme; `None` is the one that suits the estimator.
+    /// Multi-class scheme; `None` means the one that suits the estimator.
     pub multi: Option<MulticlassScheme>,
     /// Weights of classes.
     pub class_weight: ClassWeight,
-    /// One weight a row.
+    /// One weight per row.
     pub weights: Option<Vec<f64>>,
-    /// Scaling; `None` chooses one from the data and says so in the notes.
+    /// Scaling; `None` chooses one from the data and adds a note.
     pub scaling: Option<ScalingChoice>,
     /// Probabilities, from held-out decisions of `folds` folds.
     pub calibration: Option<CalibrationKind>,
-    /// Where to cut the decisions of two classes, from the same held-out decisions; `None` leaves it at 0.
+    /// Criterion for the threshold of two classes, from the same held-out decision values; `None` keeps 0.
     pub threshold: Option<Criterion>,
-    /// Folds for calibration and threshold.
+    /// Number of folds for calibration and threshold.
     pub folds: usize,
-    /// Seed of everything random.
+    /// Random seed.
     pub seed: u64,
-    /// Whether a semi-supervised learner is held against the labels alone, by cross-validation where they allow it.
+    /// Whether to compare a semi-supervised learner with its supervised baseline, by cross-validation if there are
+    /// enough labels.
     pub compare: bool,
     /// Deforms the kernel along a graph of all rows, labeled or not; for learners with a kernel.
     pub warp: Option<DeformedKernelParams>,
-    /// A graph of the rows, for learners along one.
+    /// A graph of the rows, for learners that use one.
     pub graph: Option<Arc<Graph>>,
 }
 
 impl TrainOptions {
-    /// Defaults for a learner.
+    /// Default options for a learner.
     pub fn new(learner: &str) -> Self {
         Self {
             learner: learner.into(),
@@ -67,14 +68,14 @@ impl TrainOptions {
         }
     }
 
-    /// The name of the kernel the learner will use, if it has one.
+    /// Name of the kernel that the learner will use, if it has one.
     pub fn kernel(&self, learner: &EstimatorSpec) -> Option<String> {
         let default = learner.params.iter().find(|p| p.name == "kernel")?.default;
         let given = self.params.get("kernel").and_then(ParamValue::as_str);
         Some(given.unwrap_or(default).to_string())
     }
 
-    /// Sets a parameter of the estimator from what a user wrote.
+    /// Sets a parameter of the estimator from text.
     pub fn parse(&mut self, name: &str, text: &str) -> Result<()> {
         let value = estimator(&self.learner)?.param(name)?.parse(text)?;
         self.put(name, value);
@@ -101,10 +102,10 @@ impl TrainOptions {
     }
 }
 
-/// The scaling asked for.
+/// A requested scaling.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ScalingChoice {
-    /// One that is fitted on the training samples.
+    /// A scaling that is fitted on the training samples.
     Named(ScalingName),
     /// Every value divided by one number.
     Divide(f64),
@@ -114,7 +115,7 @@ impl ScalingChoice {
     /// No scaling.
     pub const NONE: Self = Self::Named(ScalingName::None);
 
-    /// The name a user writes.
+    /// Name as written by users.
     pub fn name(self) -> String {
         match self {
             Self::Named(name) => name.name().into(),
@@ -136,7 +137,7 @@ impl ScalingChoice {
     }
 }
 
-/// How the width of a kernel is given.
+/// Kernel width: a number or a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Gamma {
@@ -150,12 +151,13 @@ pub enum Gamma {
 }
 
 impl Gamma {
-    /// The number it stands for on samples. Scale is 1/(d·Var X), the variance over all cells, zeros included; 1 if it is 0.
+    /// The value on these samples. `Scale` is 1/(d·Var X), with the variance over all cells, zeros included, or 1 if that
+    /// variance is 0.
     pub fn on(self, x: MatrixView<'_>) -> f64 {
         self.weighted(x, None)
     }
 
-    /// The same where a row counts as often as its weight says.
+    /// The same with weighted rows.
     pub(super) fn weighted(self, x: MatrixView<'_>, weights: Option<&[f64]>) -> f64 {
         if let (Self::Scale, Some(weights)) = (self, weights) {
             return scale_weighted(x, weights);
@@ -167,11 +169,11 @@ impl Gamma {
             Self::Auto => 1.0 / cols,
             Self::Scale => {
                 let cells = x.rows() as f64 * cols;
-                // Values that are 0 are counted, not summed: the same bits whether they are stored or not.
-                let there = || values.iter().filter(|v| **v != 0.0);
-                let mean = there().sum::<f64>() / cells;
-                let zeros = cells - there().count() as f64;
-                let squares: f64 = there().map(|v| (v - mean) * (v - mean)).sum();
+                // Zeros are counted, not summed, so that the result has the same bits whether they are stored or not.
+                let nonzeros = || values.iter().filter(|v| **v != 0.0);
+                let mean = nonzeros().sum::<f64>() / cells;
+                let zeros = cells - nonzeros().count() as f64;
+                let squares: f64 = nonzeros().map(|v| (v - mean) * (v - mean)).sum();
                 let variance = (squares + zeros * mean * mean) / cells;
                 if variance > 0.0 { 1.0 / (cols * variance) } else { 1.0 }
             }
@@ -179,7 +181,7 @@ impl Gamma {
     }
 }
 
-/// 1/(d·Var X) of rows with weights.
+/// 1/(d·Var X) of weighted rows.
 fn scale_weighted(x: MatrixView<'_>, weights: &[f64]) -> f64 {
     let cols = x.cols() as f64;
     let cells = weights.iter().sum::<f64>() * cols;
@@ -192,7 +194,7 @@ fn scale_weighted(x: MatrixView<'_>, weights: &[f64]) -> f64 {
         (0..x.rows()).map(row).sum()
     };
     let mean = sum(&|v| v) / cells;
-    // Values that are 0 are not met: each adds mean² instead.
+    // `for_each` skips zeros: each adds mean² instead.
     let variance = sum(&|v| (v - mean) * (v - mean) - mean * mean) / cells + mean * mean;
     if variance > 0.0 { 1.0 / (cols * variance) } else { 1.0 }
 }

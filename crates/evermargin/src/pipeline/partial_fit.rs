@@ -1,16 +1,16 @@
-//! Going on: an online learner that was kept meets more samples.
+//! Further training of a saved online learner.
 //!
-//! A checkpoint is the learner before finishing, with all that turns rows of a table into samples: classes, scheme,
-//! scaling, columns. Going on maps labels to the classes there are, applies the scaling as it was fitted at the
-//! beginning, poses the same two-class problems and learns the rows in a random order that follows from the seed and
-//! the number of samples seen. The state is kept as it is then; only the model that is handed out is finished.
+//! A checkpoint is the learner before finishing, with the mapping of table rows to samples: classes, scheme, scaling,
+//! columns. Further training maps labels to the existing classes, applies the scaling fitted at the start, builds the
+//! same two-class problems and learns the rows in a random order that depends on the seed and the number of samples
+//! seen. The saved state is the one before finishing; only the returned model is finished.
 //!
-//! [`OnlineCheckpoint::begin`] is the state before the first row. The first rows are then learned in the order in which
-//! training takes them, so that beginning and going on is training, bit by bit, where they hold every class.
+//! [`OnlineCheckpoint::begin`] returns the state before the first row. The first rows are then learned in the order of
+//! training, so that starting empty and continuing is bit-identical to training if the first rows contain every class.
 //!
-//! Departures from learning all at once: scaling, kernel width and the classes are those of the first rows, and rows
-//! are taken as they come, whatever `select` was in the beginning (they have labels already). Class weights that follow
-//! from counts follow from the rows of all times.
+//! Departures from learning all rows at once: scaling, kernel width and classes are those of the first rows, and rows
+//! are learned in stream order, whatever `select` was at the start (their labels are known). Class weights derived from
+//! counts use the counts of all rows so far.
 
 use crate::active::{Stopped, Strategy};
 use crate::data::{Labels, Matrix};
@@ -28,31 +28,31 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
 
-/// An online learner that can go on: plain data.
+/// State of an online learner that can be trained further, as plain data.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OnlineCheckpoint {
-    /// The learner, and how rows become samples.
+    /// The learner and the mapping of rows to samples.
     pub head: CheckpointHead,
-    /// Rows so far, those that were made included: the number the next row is known by.
+    /// Number of rows so far, synthetic rows included; it is the id of the next row.
     pub rows: u64,
-    /// The learner, not finished.
+    /// The learner before finishing.
     pub saved: Saved,
 }
 
-/// How to go on.
+/// Options of further training.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PartialFitOptions<'a> {
-    /// One weight a row.
+    /// One weight per row.
     pub weights: Option<&'a [f64]>,
-    /// Seed of the order of the rows.
+    /// Random seed for the order of the rows.
     pub seed: u64,
-    /// Whether to finish the model; `None` is as in the beginning.
+    /// Whether to finish the model; `None` keeps the setting of the checkpoint.
     pub finish: Option<bool>,
-    /// Memory for kernel rows; `None` is as in the beginning. What is learned along the stream does not depend on it.
+    /// Memory for kernel rows; `None` keeps the setting of the checkpoint. It does not change what is learned.
     pub cache_bytes: Option<usize>,
 }
 
-/// Learners that can go on, and what they are inside.
+/// Learners that support further training, and their LASVM variants.
 pub const ONLINE: [(&str, LasvmVariant); 6] = [
     ("lasvm", LasvmVariant::Hinge),
     ("lasvm-g", LasvmVariant::Gap),
@@ -62,11 +62,11 @@ pub const ONLINE: [(&str, LasvmVariant); 6] = [
     ("local-svc", LasvmVariant::Local),
 ];
 
-/// Most rows a learner is followed for: numbers stay exact everywhere.
+/// Maximum number of rows of a learner: counts stay exact in `f64`.
 const MAX_ROWS: u64 = 1 << 53;
 
 impl OnlineCheckpoint {
-    /// What is to be kept of a training. A threshold is not: it belongs to the model, and was found on rows held out.
+    /// The checkpoint of a training. It has no threshold, which belongs to the model and was chosen on held-out rows.
     pub fn new(classifier: &Classifier, online: &Online, counts: &[usize]) -> Self {
         let mut learner = classifier.learner_info();
         learner.params.remove("threshold");
@@ -83,12 +83,12 @@ impl OnlineCheckpoint {
         }
     }
 
-    /// Refuses parts that do not fit together (a file may say anything).
+    /// Returns an error if parts of the checkpoint do not fit together (a file may hold anything).
     pub fn check(&self) -> Result<()> {
         let wrong = |what: &str| Err(Error::State(what.into()));
         self.saved.check()?;
         if !ONLINE.contains(&(self.head.learner.name.as_str(), self.saved.params.variant)) {
-            return wrong("its name and its loss differ");
+            return wrong("the learner name and its variant do not match");
         }
         let classes = self.head.learner.classes.len();
         let outputs = match self.head.learner.scheme {
@@ -97,36 +97,36 @@ impl OnlineCheckpoint {
             MulticlassScheme::OneVsOne => classes.saturating_mul(classes.saturating_sub(1)) / 2,
         };
         if outputs != self.saved.outputs.len() {
-            return wrong("its classes and its decision functions differ");
+            return wrong("the number of classes and the number of decision functions do not match");
         }
         if self.head.counts.len() != classes {
-            return wrong("its classes and their counts differ");
+            return wrong("the number of classes and the number of counts differ");
         }
         let rows = self.rows <= MAX_ROWS && self.head.counts.iter().all(|n| *n as u64 <= MAX_ROWS);
         if !rows || self.saved.ids.iter().any(|id| *id >= self.rows) {
-            return wrong("its rows are not numbered as they came");
+            return wrong("row ids or counts are out of range");
         }
         self.class_weight().map(|_| ())
     }
 
-    /// The weights of classes as they were described.
+    /// The class weights in the parameters of the learner.
     fn class_weight(&self) -> Result<ClassWeight> {
         ClassWeight::from_value(self.head.learner.params.get("class_weight"))
             .map_err(|e| Error::State(format!("unknown class weights: {e}")))
     }
 
-    /// Number of features a sample has.
+    /// Number of features of a sample.
     pub fn features(&self) -> usize {
         self.saved.packing.cols
     }
 
-    /// The classifier around a model of this learner.
+    /// The classifier with a model of this learner.
     pub fn classifier(&self, model: Model) -> Classifier {
         self.head.classifier(model)
     }
 
-    /// The number of each class name among the classes there are; numbers that are equal are one class.
-    fn numbers(&self, labels: &Labels) -> Result<Vec<u32>> {
+    /// The index of each class name among the existing classes; equal numbers are one class.
+    fn class_indices(&self, labels: &Labels) -> Result<Vec<u32>> {
         let number = |t: &str| t.parse::<f64>().ok().filter(|v| v.is_finite());
         let same = |a: &str, b: &str| a == b || number(a).is_some_and(|v| number(b) == Some(v));
         let known = &self.head.learner.classes;
@@ -134,21 +134,21 @@ impl OnlineCheckpoint {
             Some(at) => Ok(at as u32),
             None if rows == 0 => Ok(0),
             None => Err(Error::Data(format!(
-                "class {name} is new: the state knows {}; classes cannot be added, so train on all rows again",
+                "class {name} is new: the state has {}; classes cannot be added, so train on all rows again",
                 known.join(", ")
             ))),
         };
         labels.classes.iter().zip(labels.counts()).map(find).collect()
     }
 
-    /// The labeled rows: samples, classes, weights.
+    /// The labeled rows: samples, classes and weights.
     fn labeled(&self, x: Matrix, labels: &Labels, weights: Option<&[f64]>) -> Result<Batch> {
-        let numbers = self.numbers(labels)?;
+        let class_indices = self.class_indices(labels)?;
         let keep: Vec<usize> = (0..labels.of.len()).filter(|&i| labels.of[i].is_some()).collect();
         if keep.is_empty() {
-            return Err(Error::Data("no row has a label; there is nothing to go on with".into()));
+            return Err(Error::Data("no row has a label, so there is nothing to learn".into()));
         }
-        let of = keep.iter().map(|&i| labels.of[i].map(|c| numbers[c as usize])).collect();
+        let of = keep.iter().map(|&i| labels.of[i].map(|c| class_indices[c as usize])).collect();
         let weights = match weights {
             Some(w) => keep.iter().map(|&i| w[i]).collect(),
             None => vec![1.0; keep.len()],
@@ -164,7 +164,7 @@ impl OnlineCheckpoint {
         Ok(Batch { x, labels: Labels { classes: self.head.learner.classes.clone(), of }, weights, dropped })
     }
 
-    /// The two-class problems of new rows.
+    /// The two-class problems of the new rows.
     fn problems(&self, batch: &Batch) -> Result<Vec<Targets>> {
         let (counts, weight) = (self.counts_with(&batch.labels), self.class_weight()?);
         let sums: Vec<f64> = counts.iter().map(|&n| n as f64).collect();
@@ -185,16 +185,16 @@ impl OnlineCheckpoint {
     }
 }
 
-/// New rows that have labels.
+/// New rows with labels.
 struct Batch {
     x: Matrix,
     labels: Labels,
     weights: Vec<f64>,
-    /// Rows that had none.
+    /// Number of rows dropped because they have no label.
     dropped: usize,
 }
 
-/// Learns more samples: gives the model as it is then, and the checkpoint from which learning can go on again.
+/// Learns more samples; returns the finished model and the checkpoint from which training can continue.
 pub fn partial_fit(
     checkpoint: &OnlineCheckpoint,
     x: Matrix,
@@ -221,7 +221,7 @@ pub fn partial_fit(
         notes.push(format!("{} rows without a label are left out", batch.dropped));
     }
     if checkpoint.saved.params.select != Strategy::Random {
-        notes.push("the state chose its samples; now every labeled row is learned from".into());
+        notes.push("the saved learner selected its samples; this update uses every labeled row".into());
     }
     let mut saved = checkpoint.saved.clone();
     if let Some(bytes) = how.cache_bytes {
@@ -229,11 +229,11 @@ pub fn partial_fit(
     }
     let params = saved.params.clone();
     let mut state = Lasvm::resume(&saved)?;
-    checkpoint.newly_met(&batch.labels).into_iter().for_each(|j| state.activate_output(j));
+    checkpoint.newly_seen(&batch.labels).into_iter().for_each(|j| state.activate_output(j));
     let asked = pass(&mut state, &params, &batch, &problems, (checkpoint.rows, how.seed), watch)?;
     let ending = LasvmParams { finish: how.finish.unwrap_or(params.finish), ..params };
     let fitted = ending.end(state, asked, usize::MAX, watch);
-    let online = fitted.online.ok_or_else(|| Error::State("an online learner gave none".into()))?;
+    let online = fitted.online.ok_or_else(|| Error::State("the online learner returned no state".into()))?;
     let next = OnlineCheckpoint {
         head: CheckpointHead { counts: checkpoint.counts_with(&batch.labels), ..checkpoint.head.clone() },
         rows: checkpoint.rows + batch.x.rows() as u64,
@@ -250,7 +250,7 @@ pub fn partial_fit(
     Ok((trained, next))
 }
 
-/// All epochs over the new rows, each in an order of its own.
+/// Runs all epochs over the new rows, each in its own order.
 fn pass(
     state: &mut Lasvm,
     params: &LasvmParams,

@@ -1,5 +1,5 @@
-//! From a table with class labels to the input of a learner: the rows that count, scaled, and one two-class
-//! problem for each decision function.
+//! From a table with class labels to the input of a learner: the rows that are used, scaled, and one two-class problem
+//! per decision function.
 
 use crate::data::{Label, Labels, Matrix};
 use crate::error::{Error, Remedy, Result};
@@ -8,29 +8,29 @@ use crate::model::{MulticlassScheme, Scaling};
 use crate::pipeline::options::{Gamma, ScalingChoice, TrainOptions};
 use std::borrow::Cow;
 
-/// What a learner is given, and how it came to be.
+/// The input of a learner and the facts about its preparation.
 #[derive(Debug)]
 pub struct Prepared {
-    /// Scaled samples. Unlabeled rows are dropped, except for learners that use them and from a precomputed kernel,
-    /// whose rows are its columns.
+    /// Scaled samples. Unlabeled rows are dropped, except for learners that use them and for a precomputed kernel,
+    /// whose rows correspond to its columns.
     pub x: Matrix,
-    /// Their labels; every class has a row.
+    /// Labels of the samples; every class has a row.
     pub labels: Labels,
-    /// How outputs make classes.
+    /// Combination of the outputs into a class.
     pub scheme: MulticlassScheme,
-    /// One problem an output.
+    /// One problem per output.
     pub problems: Vec<Targets>,
     /// The scaling that was applied.
     pub scaling: Scaling,
-    /// The weight of each class that is in the costs of the problems.
+    /// The weight of each class, included in the costs of the problems.
     pub class_weight: Vec<f64>,
-    /// Weights of rows, where they were given.
+    /// Weights of rows, if given.
     pub weights: Option<Vec<f64>>,
-    /// What was chosen or left out, for people.
+    /// Messages about choices made and rows left out, for display.
     pub notes: Vec<String>,
 }
 
-/// Drops rows without a label, scales, and poses the two-class problems.
+/// Drops rows without a label, scales, and builds the two-class problems.
 pub fn prepare(
     x: Matrix,
     labels: &Labels,
@@ -54,10 +54,10 @@ pub fn prepare(
     };
     let needs_all = learner.uses_unlabeled || options.warp.is_some();
     let mut labels = if learner.one_class {
-        refuse_what_needs_two(learner, options)?;
-        weighty(&one_sided(labels, &mut notes)?, &weights, needs_all).into_owned()
+        refuse_two_class_options(learner, options)?;
+        without_zero_weights(&one_class_labels(labels, &mut notes)?, &weights, needs_all).into_owned()
     } else {
-        with_rows(&weighty(labels, &weights, needs_all), &mut notes)?
+        with_occurring_classes(&without_zero_weights(labels, &weights, needs_all), &mut notes)?
     };
     let scheme = scheme(&labels, learner, options, &mut notes)?;
     let mut x = x;
@@ -94,7 +94,7 @@ pub fn prepare(
     let scaling = choice.fit(x.view())?;
     let x = scaling.apply(x)?;
 
-    let class_weight = options.class_weight.of(&labels.classes, &sums(&labels, &weights))?;
+    let class_weight = options.class_weight.of(&labels.classes, &weight_sums(&labels, &weights))?;
     let given = options.weights.as_ref().map(|_| weights.clone());
     for (w, class) in weights.iter_mut().zip(&labels.of) {
         *w *= class.map_or(1.0, |c| class_weight[c as usize]);
@@ -103,24 +103,24 @@ pub fn prepare(
     Ok(Prepared { x, labels, scheme, problems, scaling, class_weight, weights: given, notes })
 }
 
-/// Most classes for which each pair is a problem unless asked for: the problems grow with the square.
+/// Maximum number of classes for one-vs-one by default, because the number of pairs grows with its square.
 const MAX_PAIRED_CLASSES: usize = 30;
-/// Most classes of all.
+/// Maximum number of classes.
 pub(crate) const MAX_CLASSES: usize = 10_000;
-/// Most bytes for labels and weights of the problems; each problem has its own, as long as the data.
+/// Maximum size of the labels and weights of all problems in bytes; each problem has its own, one per row.
 const MAX_TARGET_BYTES: usize = 4 << 30;
 
-/// Classes up to which one label per class is accepted.
+/// Maximum number of classes if most classes have a single label.
 const MAX_SINGLE_LABELS: usize = 100;
 
-/// Whether labels that hardly repeat look like another column: too many of them, or several numbers with a fraction.
-fn are_hardly_classes(classes: &[String]) -> bool {
+/// Whether labels that rarely repeat look like another column: there are too many, or several have a fraction.
+fn look_like_another_column(classes: &[String]) -> bool {
     let has_fraction = |name: &String| name.parse::<f64>().is_ok_and(|v| v.fract() != 0.0);
     classes.len() > MAX_SINGLE_LABELS || (classes.len() > 10 && classes.iter().any(has_fraction))
 }
 
-/// The scheme asked for, or the one that suits; refuses labels that are hardly classes, and more problems than
-/// fit into memory.
+/// The requested scheme, or the one that suits the learner. Returns an error for labels that do not look like classes,
+/// and for more problems than fit into memory.
 fn scheme(
     labels: &Labels,
     learner: &EstimatorSpec,
@@ -131,10 +131,10 @@ fn scheme(
     if k == 2 {
         return Ok(MulticlassScheme::Binary);
     }
-    if k > labeled / 2 && !learner.uses_unlabeled && are_hardly_classes(&labels.classes) {
+    if k > labeled / 2 && !learner.uses_unlabeled && look_like_another_column(&labels.classes) {
         return Err(Error::Data(format!(
-            "{k} different labels in {labeled} labeled rows are hardly classes: if the label is in another \
-             column, name that column; a number cannot be predicted, only a class"
+            "{k} different labels in {labeled} labeled rows do not look like classes: if the label is in another \
+             column, name that column; only classes can be predicted, not numbers"
         )));
     }
     if learner.uses_unlabeled && options.multi == Some(MulticlassScheme::OneVsOne) {
@@ -166,7 +166,7 @@ fn scheme(
     Err(Error::Unsuitable { what, remedy })
 }
 
-/// The scheme asked for, or the one that suits so many classes.
+/// The requested scheme, or the one that suits the learner and `k` classes.
 pub(crate) fn scheme_for(
     k: usize,
     learner: &EstimatorSpec,
@@ -177,16 +177,18 @@ pub(crate) fn scheme_for(
         _ if k == 2 => MulticlassScheme::Binary,
         Some(scheme) => scheme,
         None if learner.multiclass == MulticlassScheme::OneVsOne && k > MAX_PAIRED_CLASSES => {
-            notes
-                .push(format!("{k} classes: each against the rest, for there are {} pairs", k * (k - 1) / 2));
+            notes.push(format!(
+                "{k} classes: one-vs-rest is used, because there are {} pairs",
+                k * (k - 1) / 2
+            ));
             MulticlassScheme::OneVsRest
         }
         None => learner.multiclass,
     }
 }
 
-/// The labels with only the classes that occur; two at least.
-fn with_rows(labels: &Labels, notes: &mut Vec<String>) -> Result<Labels> {
+/// The labels restricted to classes that occur; at least two.
+fn with_occurring_classes(labels: &Labels, notes: &mut Vec<String>) -> Result<Labels> {
     let counts = labels.counts();
     let kept: Vec<usize> = (0..counts.len()).filter(|&c| counts[c] > 0).collect();
     match kept.as_slice() {
@@ -214,12 +216,13 @@ fn with_rows(labels: &Labels, notes: &mut Vec<String>) -> Result<Labels> {
     })
 }
 
-/// What rows are called that have no label.
+/// Class names for a one-class learner if no row has a label.
 const OUTSIDE: &str = "outside";
 const INSIDE: &str = "inside";
 
-/// Labels for a learner of one class, the second: rows of it and rows without a label are learned from, rows of another are not.
-fn one_sided(labels: &Labels, notes: &mut Vec<String>) -> Result<Labels> {
+/// Labels for a one-class learner, whose class is the second: its rows and unlabeled rows are used for training, rows of
+/// another class are not.
+fn one_class_labels(labels: &Labels, notes: &mut Vec<String>) -> Result<Labels> {
     let counts = labels.counts();
     let present: Vec<usize> = (0..counts.len()).filter(|&c| counts[c] > 0).collect();
     let name = |c: usize| labels.classes[c].clone();
@@ -228,7 +231,7 @@ fn one_sided(labels: &Labels, notes: &mut Vec<String>) -> Result<Labels> {
         [only] => (vec![not(&name(*only)), name(*only)], Some(*only)),
         [other, inside] => {
             notes.push(format!(
-                "{} is inside; the {} rows of class {} are not learned from",
+                "{} is inside; the {} rows of class {} are not used for training",
                 name(*inside),
                 counts[*other],
                 name(*other)
@@ -246,13 +249,13 @@ fn one_sided(labels: &Labels, notes: &mut Vec<String>) -> Result<Labels> {
     Ok(Labels { classes, of: labels.of.iter().map(learned).collect() })
 }
 
-/// The name of everything but a class.
+/// The name of the complement of a class.
 fn not(class: &str) -> String {
     format!("not-{class}")
 }
 
-/// Refuses, for a learner of one class, what takes rows of two.
-fn refuse_what_needs_two(learner: &EstimatorSpec, options: &TrainOptions) -> Result<()> {
+/// Returns an error for options that need two classes, if the learner is a one-class learner.
+fn refuse_two_class_options(learner: &EstimatorSpec, options: &TrainOptions) -> Result<()> {
     let given = [
         ("class_weight", options.class_weight != ClassWeight::None),
         ("probability", options.calibration.is_some()),
@@ -267,8 +270,8 @@ fn refuse_what_needs_two(learner: &EstimatorSpec, options: &TrainOptions) -> Res
     }
 }
 
-/// The labels of rows that weigh something: a weight of 0 is absence, where rows without a label are not learned from.
-fn weighty<'a>(labels: &'a Labels, weights: &[f64], needs_all: bool) -> Cow<'a, Labels> {
+/// The labels without those of rows of weight 0, for learners that do not use unlabeled rows.
+fn without_zero_weights<'a>(labels: &'a Labels, weights: &[f64], needs_all: bool) -> Cow<'a, Labels> {
     if needs_all || weights.iter().all(|w| *w != 0.0) {
         return Cow::Borrowed(labels);
     }
@@ -276,21 +279,21 @@ fn weighty<'a>(labels: &'a Labels, weights: &[f64], needs_all: bool) -> Cow<'a, 
     Cow::Owned(Labels { classes: labels.classes.clone(), of })
 }
 
-/// The weight of all labeled rows of each class.
-fn sums(labels: &Labels, weights: &[f64]) -> Vec<f64> {
-    let mut sums = vec![0.0; labels.classes.len()];
+/// The total weight of the labeled rows of each class.
+fn weight_sums(labels: &Labels, weights: &[f64]) -> Vec<f64> {
+    let mut weight_sums = vec![0.0; labels.classes.len()];
     for (class, w) in labels.of.iter().zip(weights) {
         if let Some(class) = class {
-            sums[*class as usize] += w;
+            weight_sums[*class as usize] += w;
         }
     }
-    sums
+    weight_sums
 }
 
-/// One problem an output of the scheme.
+/// One problem per output of the scheme.
 pub(crate) fn problems(labels: &Labels, scheme: MulticlassScheme, cost: &[f64]) -> Vec<Targets> {
     let k = labels.classes.len() as u32;
-    let pose = |neg: &dyn Fn(u32) -> bool, pos: u32| Targets {
+    let targets = |neg: &dyn Fn(u32) -> bool, pos: u32| Targets {
         y: labels
             .of
             .iter()
@@ -303,16 +306,17 @@ pub(crate) fn problems(labels: &Labels, scheme: MulticlassScheme, cost: &[f64]) 
         cost: cost.to_vec(),
     };
     match scheme {
-        MulticlassScheme::Binary => vec![pose(&|c| c == 0, 1)],
-        MulticlassScheme::OneVsRest => (0..k).map(|j| pose(&|c| c != j, j)).collect(),
-        MulticlassScheme::OneVsOne => {
-            (0..k).flat_map(|a| (a + 1..k).map(move |b| (a, b))).map(|(a, b)| pose(&|c| c == a, b)).collect()
-        }
+        MulticlassScheme::Binary => vec![targets(&|c| c == 0, 1)],
+        MulticlassScheme::OneVsRest => (0..k).map(|j| targets(&|c| c != j, j)).collect(),
+        MulticlassScheme::OneVsOne => (0..k)
+            .flat_map(|a| (a + 1..k).map(move |b| (a, b)))
+            .map(|(a, b)| targets(&|c| c == a, b))
+            .collect(),
     }
 }
 
 impl Prepared {
-    /// The class that a learner of one class knows by name, where it knows of no other.
+    /// The class of a one-class learner, if it has a name and there is no other class.
     pub(crate) fn lone_class(&self) -> Option<String> {
         match self.labels.classes.as_slice() {
             [other, inside] if *other == not(inside) => Some(inside.clone()),
@@ -320,7 +324,7 @@ impl Prepared {
         }
     }
 
-    /// The number a gamma stands for on these samples.
+    /// The value of gamma on these samples.
     pub fn gamma(&self, gamma: Gamma) -> f64 {
         gamma.weighted(self.x.view(), self.weights.as_deref())
     }

@@ -1,9 +1,9 @@
-//! A sequential learner with all that turns rows into samples: classes, scheme, scaling. It goes from batch to batch, and
-//! what it has learned is kept as plain data.
+//! A sequential learner with the mapping of rows to samples: classes, scheme, scaling. It learns batch by batch, and its
+//! state is plain data.
 //!
-//! Scaling and kernel width are those of the first rows; classes are declared, and need not all be met at once. An
-//! output whose class was not met learns that nothing is of it so far; no class is answered that was not met. Learning a
-//! table here is training on it, bit by bit (`seq-lapmed`: where a row has no label).
+//! Scaling and kernel width are fitted on the first rows. Classes are declared, and need not all occur at once. Until its
+//! class occurs, an output learns that all samples are negatives; a class that has not occurred is never predicted.
+//! Learning a table here is bit-identical to training on it (for `seq-lapmed`: if some row has no label).
 
 use crate::data::{Label, Labels, Matrix, MatrixView};
 use crate::error::{Error, Result};
@@ -11,7 +11,7 @@ use crate::estimators::med::{Saved, SeqMed, joined};
 use crate::estimators::{ClassWeight, Targets, estimator};
 use crate::model::{Classifier, InputSpec, LearnerInfo, MulticlassScheme, Scaling};
 use crate::pipeline::checkpoint_head::CheckpointHead;
-use crate::pipeline::online_checkpoint::{check_classes, refuse_around};
+use crate::pipeline::online_checkpoint::{check_classes, refuse_batch_only_options};
 use crate::pipeline::options::{ScalingChoice, TrainOptions};
 use crate::pipeline::preprocess::{Prepared, problems, scheme_for};
 use crate::pipeline::train::{described, with_gamma};
@@ -26,29 +26,29 @@ pub struct MedStream {
     state: SeqMed,
 }
 
-/// The same as plain data.
+/// The state of a [`MedStream`] as plain data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MedCheckpoint {
-    /// The learner, `seq-med` or `seq-lapmed`, and how rows become samples.
+    /// The learner, `seq-med` or `seq-lapmed`, and the mapping of rows to samples.
     pub head: CheckpointHead,
-    /// Weights of classes by name, or how they follow from the counts.
+    /// Weights of classes by name, or the rule that derives them from counts.
     pub class_weight: ClassWeight,
-    /// The belief.
+    /// The posterior over decision functions.
     pub saved: Saved,
 }
 
 const NAMES: [&str; 2] = ["seq-med", "seq-lapmed"];
 
 impl MedStream {
-    /// A learner that has met nothing, for samples like the rows of `first`, of which none is learned.
+    /// An untrained learner for samples like the rows of `first`, none of which is learned.
     pub fn begin(options: &TrainOptions, classes: &[String], first: MatrixView<'_>) -> Result<Self> {
         let learner = estimator(&options.learner)?;
         if !NAMES.contains(&learner.name) {
             return Err(Error::parameter("learner", learner.name, "seq-med or seq-lapmed"));
         }
         learner.make(&options.params)?;
-        refuse_around(options)?;
+        refuse_batch_only_options(options)?;
         check_classes(classes)?;
         options.class_weight.of(classes, &vec![1.0; classes.len()])?;
         if first.rows() == 0 || first.cols() == 0 {
@@ -80,8 +80,8 @@ impl MedStream {
         Ok(Self { head, class_weight: options.class_weight.clone(), state })
     }
 
-    /// Learns rows in batches as they stand; `of` has the number of the class of each, if it is known. An error or an
-    /// interruption leaves the learner as it was; none is returned then.
+    /// Learns rows in batches, in their order; `of` has the class index of each row, if known. After an error or an
+    /// interruption (`None`) the learner is unchanged.
     pub fn learn(
         &mut self,
         x: Matrix,
@@ -127,12 +127,12 @@ impl MedStream {
             return Err(Error::Data(format!("weight of row {}: must be a finite number, 0 or more", i + 1)));
         }
         match of.iter().flatten().find(|c| **c as usize >= classes) {
-            Some(class) => Err(Error::Data(format!("class number {class} of {classes}"))),
+            Some(class) => Err(Error::Data(format!("class index {class}, but there are {classes} classes"))),
             None => Ok(()),
         }
     }
 
-    /// The two-class problems of rows.
+    /// The two-class problems of the rows.
     fn targets(&self, labels: &Labels, counts: &[usize], weights: Option<&[f64]>) -> Result<Vec<Targets>> {
         let sums: Vec<f64> = counts.iter().map(|&n| n as f64).collect();
         let class_weight = self.class_weight.of(&labels.classes, &sums)?;
@@ -142,12 +142,12 @@ impl MedStream {
         Ok(problems(labels, self.head.learner.scheme, &cost))
     }
 
-    /// The classifier as it is.
+    /// The current classifier.
     pub fn classifier(&self) -> Classifier {
         self.head.classifier(self.state.model())
     }
 
-    /// The variance of the decision at each row.
+    /// The variance of the decision value of each row.
     pub fn variance(&self, x: MatrixView<'_>) -> Result<Vec<f64>> {
         self.state.variance(self.head.scaling.apply(x.to_matrix())?.view())
     }
@@ -157,17 +157,17 @@ impl MedStream {
         &self.head.learner.classes
     }
 
-    /// Labeled rows of each class so far.
+    /// Number of labeled rows of each class so far.
     pub fn counts(&self) -> &[usize] {
         &self.head.counts
     }
 
-    /// Batches so far.
+    /// Number of batches so far.
     pub fn batches(&self) -> u64 {
         self.state.batches()
     }
 
-    /// Everything that is needed to go on.
+    /// The state needed to resume.
     pub fn save(&self) -> MedCheckpoint {
         MedCheckpoint {
             head: self.head.clone(),
@@ -176,24 +176,24 @@ impl MedStream {
         }
     }
 
-    /// Goes on from what was saved; refuses parts that do not fit together.
-    pub fn resume(kept: MedCheckpoint) -> Result<Self> {
-        let MedCheckpoint { head, class_weight, saved } = kept;
+    /// Resumes from a saved state; returns an error if its parts do not fit together.
+    pub fn resume(checkpoint: MedCheckpoint) -> Result<Self> {
+        let MedCheckpoint { head, class_weight, saved } = checkpoint;
         let LearnerInfo { name, classes, scheme, .. } = &head.learner;
         let wrong = |what: &str| Err(Error::State(what.into()));
         check_classes(classes)?;
         let outputs = match (*scheme, classes.len()) {
             (MulticlassScheme::Binary, 2) => 1,
             (MulticlassScheme::OneVsRest, k) => k,
-            _ => return wrong("its classes and their scheme differ"),
+            _ => return wrong("the number of classes and the multiclass scheme do not match"),
         };
         if !NAMES.contains(&name.as_str()) || head.counts.len() != classes.len() {
-            return wrong("its classes and their counts differ");
+            return wrong("the number of classes and the number of counts differ");
         }
         class_weight.of(classes, &vec![1.0; classes.len()])?;
         let state = SeqMed::resume(&saved)?;
         if saved.bias.len() != outputs {
-            return wrong("its classes and its decision functions differ");
+            return wrong("the number of classes and the number of decision functions do not match");
         }
         let made = Self { head, class_weight, state };
         made.classifier().check().map_err(|e| Error::State(e.to_string()))?;

@@ -1,4 +1,4 @@
-//! From a table with class labels to a [`Classifier`]: scaling, multi-class, weights, calibration around any
+//! From a table with class labels to a [`Classifier`]: scaling, multi-class reduction, weights and calibration for any
 //! learner of the registry.
 
 pub use crate::pipeline::options::{Gamma, ScalingChoice, TrainOptions};
@@ -20,32 +20,32 @@ use crate::pipeline::preprocess::{Prepared, prepare};
 use crate::solver::{Exit, Report, Watch};
 use serde::Deserialize;
 
-/// What training gives.
+/// Result of a training.
 #[derive(Debug, Clone)]
 pub struct Trained {
     /// The classifier.
     pub classifier: Classifier,
-    /// One report an output.
+    /// One report per output.
     pub reports: Vec<Report>,
-    /// What an online learner tells beside it.
+    /// Additional results of an online learner.
     pub online: Option<Online>,
-    /// The labels a semi-supervised learner gave to the rows, and what the labels alone would give.
+    /// The labels that a semi-supervised learner assigned to the rows, and the supervised baseline.
     pub semi: Option<Semi>,
-    /// What was chosen or left out, for people.
+    /// Messages about choices made and rows left out, for display.
     pub notes: Vec<String>,
-    /// Labeled rows of each class.
+    /// Number of labeled rows of each class.
     pub counts: Vec<usize>,
 }
 
-/// Trains a classifier. Not converging is told by the reports, not an error.
+/// Trains a classifier. If the solver does not converge, the reports say so; this is not an error.
 pub fn train(x: Matrix, labels: &Labels, options: &TrainOptions, watch: &dyn Watch) -> Result<Trained> {
     let learner = estimator(&options.learner)?;
-    learner.make(&options.params)?; // what was written is refused before any work is done
+    learner.make(&options.params)?; // invalid parameters are refused before any work is done
     let prepared = prepare(x, labels, learner, options)?;
     fit_prepared(prepared, learner, options, watch)
 }
 
-/// The second half of [`train`]: data that is prepared already.
+/// The second half of [`train`], for prepared data.
 pub fn fit_prepared(
     mut prepared: Prepared,
     learner: &EstimatorSpec,
@@ -56,8 +56,8 @@ pub fn fit_prepared(
     let mut notes = prepared.notes.clone();
     let params = with_gamma(&prepared, learner, options, &mut notes)?;
     let warped = warp(&mut prepared, &params, learner, options, watch)?;
-    let linear = warped.as_ref().map(|_| linear(&params));
-    // a deformed space is along the graph already
+    let linear = warped.as_ref().map(|_| with_linear_kernel(&params));
+    // a deformed space already uses the graph
     let graph = options.graph.as_ref().filter(|_| warped.is_none());
     let fit = learner.make_along(linear.as_ref().unwrap_or(&params), graph)?;
     let mut fitted = fit.fit(prepared.x.view(), &prepared.problems, watch)?;
@@ -66,7 +66,8 @@ pub fn fit_prepared(
     let mut calibration = Vec::new();
     if options.calibration.is_some() || options.threshold.is_some() {
         let interrupted = fitted.reports.iter().any(|r| r.exit == Exit::Interrupted);
-        let held = if interrupted { None } else { held(fit.as_ref(), &prepared, options, watch)? };
+        let held =
+            if interrupted { None } else { held_out_decisions(fit.as_ref(), &prepared, options, watch)? };
         match held {
             Some(mut held) => {
                 if let Some(criterion) = options.threshold {
@@ -80,7 +81,7 @@ pub fn fit_prepared(
                     calibration = calibrate(&prepared, &held, kind)?;
                 }
             }
-            None => notes.extend(missing(options)),
+            None => notes.extend(interruption_notes(options)),
         }
     }
     let semi = match fitted.transduced.take() {
@@ -104,7 +105,7 @@ pub fn fit_prepared(
     Ok(Trained { classifier, reports: fitted.reports, notes, counts, online: fitted.online, semi })
 }
 
-/// Puts the rows into the deformed space, if one is asked for; gives back what leads out of it, and the rows.
+/// Moves the rows into the deformed space if `options.warp` asks for one; returns the space and the original rows.
 fn warp(
     prepared: &mut Prepared,
     params: &ParamValues,
@@ -120,7 +121,7 @@ fn warp(
     Ok(Some((warped, x)))
 }
 
-/// The space of the learner's kernel deformed along a graph of all rows; none if `watch` ends the search for neighbors.
+/// The space of the learner's kernel deformed along a graph of all rows; `None` if `watch` ends the neighbor search.
 fn deformed(
     warp: &DeformedKernelParams,
     x: MatrixView<'_>,
@@ -141,8 +142,8 @@ fn deformed(
     warp.warp(x, kernel, options.graph.as_deref(), options.seed, watch)
 }
 
-/// [`along_path`] in the space that `options.warp` deforms, if it is asked for: made once for all folds and values, or
-/// for each value of a parameter of the kernel.
+/// [`along_path`], in the deformed space if `options.warp` asks for one. The space is computed once for all folds and
+/// values, or once per value if the path varies a kernel parameter.
 pub fn along_warped_path(
     learner: &EstimatorSpec,
     task: &PathTask<'_>,
@@ -155,7 +156,7 @@ pub fn along_warped_path(
     for values in task.values.chunks(together) {
         let params = task.at(values[0]);
         let Some(warped) = deformed(warp, task.x, &params, learner, options, watch)? else { break };
-        let (x, params) = (warped.matrix()?, linear(&params));
+        let (x, params) = (warped.matrix()?, with_linear_kernel(&params));
         let inside = PathTask { params: &params, values, x: x.view(), graph: None, ..*task };
         let found = along_path(learner, &inside, watch)?;
         let interrupted = found.len() < values.len();
@@ -167,7 +168,7 @@ pub fn along_warped_path(
     Ok(out)
 }
 
-/// The kernel among the parameters of an estimator.
+/// The kernel in the parameters of an estimator.
 fn kernel_of(params: &ParamValues, learner: &EstimatorSpec) -> Result<Kernel> {
     #[derive(Deserialize)]
     struct KernelOnly {
@@ -182,14 +183,14 @@ fn kernel_of(params: &ParamValues, learner: &EstimatorSpec) -> Result<Kernel> {
 }
 
 /// The same parameters with a linear kernel.
-fn linear(params: &ParamValues) -> ParamValues {
+fn with_linear_kernel(params: &ParamValues) -> ParamValues {
     let others = params.iter().filter(|(name, _)| !OF_KERNEL.contains(&name.as_str()));
     let mut out: ParamValues = others.map(|(name, value)| (name.clone(), value.clone())).collect();
     out.insert("kernel".into(), "linear".into());
     out
 }
 
-/// Refuses thresholds of many classes and shares that are none, before any work is done.
+/// Returns an error for thresholds with more than two classes and for rates outside (0, 1), before any work is done.
 fn check_threshold(prepared: &Prepared, options: &TrainOptions) -> Result<()> {
     match options.threshold {
         Some(Criterion::Rate(share)) if !(share > 0.0 && share < 1.0) => Err(Error::parameter(
@@ -206,15 +207,15 @@ fn check_threshold(prepared: &Prepared, options: &TrainOptions) -> Result<()> {
     }
 }
 
-/// What an interruption before the held-out decisions takes away.
-fn missing(options: &TrainOptions) -> Vec<String> {
+/// Notes on the results that an interruption before the held-out decisions prevents.
+fn interruption_notes(options: &TrainOptions) -> Vec<String> {
     let threshold = options.threshold.map(|_| "interrupted before the threshold was chosen; it stays at 0");
     let probability =
         options.calibration.map(|_| "interrupted before the probabilities were fitted; the model gives none");
     threshold.into_iter().chain(probability).map(String::from).collect()
 }
 
-/// The parameters with gamma as a number, where the kernel has one.
+/// The parameters with gamma as a number, if the kernel has one.
 pub fn with_gamma(
     prepared: &Prepared,
     learner: &EstimatorSpec,
@@ -239,8 +240,8 @@ pub fn with_gamma(
     Ok(params)
 }
 
-/// Decisions of all rows by models that did not see them (rows × problems); none when interrupted.
-fn held(
+/// Decision values of all rows by models trained without them (rows × problems); `None` if interrupted.
+fn held_out_decisions(
     fit: &dyn Fit,
     prepared: &Prepared,
     options: &TrainOptions,
@@ -251,8 +252,8 @@ fn held(
     Ok((!reports.iter().any(|r| r.exit == Exit::Interrupted)).then_some(decision))
 }
 
-/// Where to cut the decisions of the one problem. Class weights are a means of training and do not count here;
-/// weights of rows do.
+/// The threshold on the decision values of the single problem. Class weights are ignored, because they only serve
+/// training; row weights count.
 fn threshold(prepared: &Prepared, held: &[f64], criterion: Criterion) -> Result<f64> {
     let (mut f, mut y, mut weights) = (Vec::new(), Vec::new(), Vec::new());
     for problem in &prepared.problems {
@@ -268,7 +269,7 @@ fn threshold(prepared: &Prepared, held: &[f64], criterion: Criterion) -> Result<
         .ok_or_else(|| Error::Data("a threshold needs held-out rows of both classes".into()))
 }
 
-/// One calibration an output, from decisions of rows held out.
+/// One calibration per output, from decision values of held-out rows.
 fn calibrate(prepared: &Prepared, held: &[f64], kind: CalibrationKind) -> Result<Vec<Calibration>> {
     let width = prepared.problems.len();
     let one = |(j, problem): (usize, &Targets)| {
@@ -281,8 +282,8 @@ fn calibrate(prepared: &Prepared, held: &[f64], kind: CalibrationKind) -> Result
     prepared.problems.iter().enumerate().map(one).collect()
 }
 
-/// The parameters of a training for people to read: those of the estimator, given, chosen or by default, and what is
-/// around them. Memory is left out.
+/// The parameters of a training for display: those of the estimator (given, chosen or default), the deformation and the
+/// class weights. The cache size is omitted.
 pub(crate) fn described(params: &EstimatorParams, options: &TrainOptions) -> Result<ParamValues> {
     let mut out = params.values()?;
     out.remove("cache_bytes");

@@ -1,5 +1,5 @@
-//! Classes of unequal size: costs, rows left out, rows made up; and the damage done on purpose in experiments (wrong
-//! labels, thinned classes). Everything random comes from the generator given.
+//! Resampling of imbalanced classes (undersampling, synthetic rows), and controlled corruption for experiments (flipped
+//! labels, thinned classes). All randomness comes from the generator passed in.
 //!
 //! Source: Ertekin 2009, chapters 4 and 5.
 
@@ -13,14 +13,15 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
 
-/// Rows of the largest class for each row of the smallest, among classes with rows.
+/// Size of the largest class divided by that of the smallest, among classes with rows.
 pub fn imbalance_ratio(counts: &[usize]) -> Option<f64> {
     let present = || counts.iter().copied().filter(|n| *n > 0);
     Some(present().max()? as f64 / present().min()? as f64)
 }
 
-/// The rows that stay, ascending, when class `majority` keeps a uniform sample of round(ratio·m) of its rows, m being
-/// the labeled rows of all other classes. All its rows stay where it has no more than that. Other rows all stay.
+/// The rows that remain, ascending, when class `majority` keeps a uniform sample of round(ratio·m) of its rows, where m
+/// is the number of labeled rows of all other classes. It keeps all its rows if it has no more than that. Other rows
+/// remain.
 pub fn undersample(labels: &Labels, majority: u32, ratio: f64, rng: &mut Pcg64) -> Result<Vec<usize>> {
     positive("ratio", ratio)?;
     let rows = rows_of(labels, majority)?;
@@ -28,27 +29,23 @@ pub fn undersample(labels: &Labels, majority: u32, ratio: f64, rng: &mut Pcg64) 
     Ok(keep_some(labels, &rows, (ratio * others as f64).round() as usize, rng))
 }
 
-/// The rows that stay, ascending, when rows of `class` are deleted at random until the largest other class has
-/// `ratio` times as many (rounded, one row at least). An error where `class` has fewer already.
+/// The rows that remain, ascending, when rows of `class` are deleted at random until the largest other class has `ratio`
+/// times as many (rounded, at least one row remains). An error if `class` already has fewer rows.
 pub fn thin(labels: &Labels, class: u32, ratio: f64, rng: &mut Pcg64) -> Result<Vec<usize>> {
     positive("thin", ratio)?;
     let rows = rows_of(labels, class)?;
     let mut others = labels.counts();
     others[class as usize] = 0;
-    let most = others.into_iter().max().unwrap_or(0);
-    let wanted = ((most as f64 / ratio).round() as usize).max(1);
+    let largest = others.into_iter().max().unwrap_or(0);
+    let wanted = ((largest as f64 / ratio).round() as usize).max(1);
     if wanted > rows.len() {
-        let now = most as f64 / rows.len() as f64;
-        return Err(Error::parameter(
-            "thin",
-            ratio,
-            format!("at least {now:.4}, the ratio there is already"),
-        ));
+        let now = largest as f64 / rows.len() as f64;
+        return Err(Error::parameter("thin", ratio, format!("at least {now:.4}, the current ratio")));
     }
     Ok(keep_some(labels, &rows, wanted, rng))
 }
 
-/// Replaces exactly round(share·n) of the n labels by another class, drawn evenly. Gives the rows, ascending.
+/// Replaces exactly round(share·n) of the n labels by another class, drawn uniformly. Returns the rows, ascending.
 pub fn flip_labels(labels: &mut Labels, share: f64, rng: &mut Pcg64) -> Result<Vec<usize>> {
     if !(0.0..=1.0).contains(&share) {
         return Err(Error::parameter("flip", share, "a share from 0 to 1"));
@@ -68,7 +65,7 @@ pub fn flip_labels(labels: &mut Labels, share: f64, rng: &mut Pcg64) -> Result<V
     Ok(rows)
 }
 
-/// All rows but those of `rows` that are not among the `wanted` drawn.
+/// All rows except those of `rows` that are not among the `wanted` drawn ones.
 fn keep_some(labels: &Labels, rows: &[usize], wanted: usize, rng: &mut Pcg64) -> Vec<usize> {
     let mut drawn = rows.to_vec();
     drawn.shuffle(rng);
@@ -77,7 +74,7 @@ fn keep_some(labels: &Labels, rows: &[usize], wanted: usize, rng: &mut Pcg64) ->
     (0..keep.len()).filter(|&i| keep[i]).collect()
 }
 
-/// The rows of a class; it must have some.
+/// The rows of a class; an error if there are none.
 fn rows_of(labels: &Labels, class: u32) -> Result<Vec<usize>> {
     let rows: Vec<usize> = (0..labels.of.len()).filter(|&i| labels.of[i] == Some(class)).collect();
     match labels.classes.get(class as usize) {

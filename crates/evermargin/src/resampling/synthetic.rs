@@ -1,10 +1,10 @@
-//! Rows made up between rows: neighbors in the feature space of a kernel, points on the segment between two
-//! rows, and SMOTE (Chawla et al. 2002) made of both.
+//! Synthetic rows between rows: nearest neighbors in the feature space of a kernel, points on the segment between two
+//! rows, and SMOTE (Chawla et al. 2002), which combines both.
 //!
 //! Departures from Chawla et al.: neighbors are nearest in feature space, |Φ(s) − Φ(m)|² = K_ss − 2K_sm + K_mm, and a
 //! synthetic row lies on the segment between two rows (one λ for all columns), as in Ertekin 2009, section 5. For the
-//! RBF kernel feature space and input space have the same order, and the order of input space is used: it does
-//! not underflow.
+//! RBF kernel, feature space and input space give the same order of neighbors, and distances in input space are used,
+//! because they do not underflow.
 
 use crate::data::{Matrix, MatrixView, Row};
 use crate::error::{Error, Result};
@@ -14,12 +14,12 @@ use rand::RngExt;
 use rand_pcg::Pcg64;
 use rayon::prelude::*;
 
-/// Rows whose neighbors are sought together.
+/// Number of rows whose neighbors are searched together.
 const BLOCK: usize = 64;
-/// Sparse data of more columns than this is not spread out for matrix products.
+/// Maximum number of columns for which sparse data are expanded to dense rows for matrix products.
 const WIDE: usize = 4096;
 
-/// An exact search for nearest rows among some rows of a matrix, by distance in feature space, then by place.
+/// Exact nearest-neighbor search among some rows of a matrix, by distance in feature space, then by position.
 #[derive(Debug)]
 pub struct Neighbors {
     points: Matrix,
@@ -29,14 +29,14 @@ pub struct Neighbors {
 }
 
 impl Neighbors {
-    /// Search among `rows` of `x`.
+    /// A search among `rows` of `x`.
     pub fn new(x: MatrixView<'_>, rows: &[usize], kernel: Kernel) -> Result<Self> {
         kernel.check()?;
         if kernel == Kernel::Precomputed {
             return Err(Error::parameter(
                 "kernel",
                 "precomputed",
-                "one of samples: rows are compared and mixed",
+                "a kernel of samples: rows are compared and interpolated",
             ));
         }
         if let Some(&row) = rows.iter().find(|&&i| i >= x.rows()) {
@@ -47,8 +47,8 @@ impl Neighbors {
         Ok(Self { points, kernel, norm2 })
     }
 
-    /// Places (in the `rows` given to [`Neighbors::new`]) of the `k` points nearest to the row at place `of`, itself
-    /// left out; fewer where there are fewer, none for a place past the end.
+    /// Positions (in the `rows` given to [`Neighbors::new`]) of the `k` points nearest to the row at position `of`,
+    /// without itself; fewer if there are fewer points, none for a position past the end.
     pub fn of(&self, of: usize, k: usize) -> Vec<usize> {
         if of >= self.points.rows() {
             return Vec::new();
@@ -56,8 +56,8 @@ impl Neighbors {
         self.nearest(of, (0..self.points.rows()).filter(|&j| j != of).collect(), k)
     }
 
-    /// The same for every point. Where the order is that of input space, blocks of inner products leave few
-    /// distances to compute.
+    /// The same for every point. If the order is that of input space, blocks of inner products select the few candidates
+    /// whose distances are computed.
     pub fn all(&self, k: usize) -> Vec<Vec<usize>> {
         let n = self.points.rows();
         if !self.in_input_space() {
@@ -73,7 +73,7 @@ impl Neighbors {
         blocks.par_iter().flat_map_iter(search).collect()
     }
 
-    /// The `k` nearest of some places, each distance computed on its own, in order of distance, then place.
+    /// The `k` nearest of some positions, each distance computed separately, ordered by distance, then position.
     fn nearest(&self, of: usize, places: Vec<usize>, k: usize) -> Vec<usize> {
         let mut found: Vec<(f64, usize)> = places.into_iter().map(|j| (self.distance(of, j), j)).collect();
         let nearer = |a: &(f64, usize), b: &(f64, usize)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
@@ -85,8 +85,8 @@ impl Neighbors {
         found.into_iter().map(|(_, j)| j).collect()
     }
 
-    /// All places that may be among the `k` nearest in input space, from inner products whose rounding may
-    /// depend on the block.
+    /// All positions that may be among the `k` nearest in input space, from inner products whose rounding may depend on
+    /// the block.
     fn candidates(&self, of: usize, dots: &[f64], k: usize) -> Vec<usize> {
         let key = |j: usize| self.norm2[of] - 2.0 * dots[j] + self.norm2[j];
         let mut places: Vec<usize> = (0..dots.len()).filter(|&j| j != of).collect();
@@ -101,7 +101,7 @@ impl Neighbors {
         places
     }
 
-    /// The squared distance in feature space, or in input space where the order is the same.
+    /// The squared distance in feature space, or in input space if the order is the same.
     fn distance(&self, i: usize, j: usize) -> f64 {
         let (a, b) = (self.points.view().row(i), self.points.view().row(j));
         if self.in_input_space() {
@@ -117,11 +117,11 @@ impl Neighbors {
     }
 }
 
-/// Points ready for inner products of each with all.
+/// Points prepared for inner products of each point with all points.
 enum Products {
-    /// Row-major values.
-    Spread(Vec<f64>),
-    /// Column by column the points that have a value there: column c is `start[c]..start[c + 1]`.
+    /// Dense row-major values.
+    Dense(Vec<f64>),
+    /// For each column, the points that have a value there: column c is `start[c]..start[c + 1]`.
     Columns { start: Vec<usize>, entries: Vec<(u32, f64)> },
 }
 
@@ -131,7 +131,7 @@ impl Products {
         if cols <= WIDE || matches!(points, Matrix::Dense { .. }) {
             let mut values = vec![0.0; x.rows() * cols];
             (0..x.rows()).for_each(|i| x.row(i).for_each(|c, v| values[i * cols + c] = v));
-            return Self::Spread(values);
+            return Self::Dense(values);
         }
         let mut start = vec![0; cols + 1];
         (0..x.rows()).for_each(|i| x.row(i).for_each(|c, _| start[c + 1] += 1));
@@ -147,12 +147,12 @@ impl Products {
         Self::Columns { start, entries }
     }
 
-    /// Inner products of `count` points from `first` on with all points, a row each.
+    /// Inner products of `count` points, starting at `first`, with all points, one row per point.
     fn block(&self, points: &Matrix, first: usize, count: usize) -> Vec<f64> {
         let (n, d) = (points.rows(), points.cols());
         let mut out = vec![0.0; count * n];
         match self {
-            Self::Spread(values) => {
+            Self::Dense(values) => {
                 linalg::cross_products(values, n, &values[first * d..], count, d, &mut out);
             }
             Self::Columns { start, entries } => {
@@ -167,7 +167,7 @@ impl Products {
     }
 }
 
-/// The `k` of `rows` nearest to row `of_row` of `x`, itself left out, by distance in feature space, then by place.
+/// The `k` of `rows` nearest to row `of_row` of `x`, without itself, by distance in feature space, then by position.
 pub fn neighbors(
     x: MatrixView<'_>,
     rows: &[usize],
@@ -181,7 +181,7 @@ pub fn neighbors(
     Ok(found.into_iter().map(|place| with_itself[place]).collect())
 }
 
-/// Rows on segments between rows, collected into a matrix of the same layout.
+/// Collects rows on segments between rows into a matrix of the same layout.
 #[derive(Debug)]
 pub struct SyntheticRows {
     cols: usize,
@@ -192,13 +192,13 @@ pub struct SyntheticRows {
 }
 
 impl SyntheticRows {
-    /// No rows yet; compressed by rows if `sparse`.
+    /// An empty collection; compressed by rows if `sparse`.
     pub fn new(cols: usize, sparse: bool) -> Self {
         Self { cols, sparse, indptr: vec![0], indices: Vec::new(), values: Vec::new() }
     }
 
-    /// Adds λa + (1 − λ)b; every value lies between those of a and b, whatever the rounding. Rows may not be wider
-    /// than the matrix.
+    /// Adds λa + (1 − λ)b; every value lies between those of a and b, whatever the rounding. Rows must not have more
+    /// columns than the matrix.
     pub fn push(&mut self, a: Row<'_>, b: Row<'_>, lambda: f64) {
         let (sparse, cols, start) = (self.sparse, self.cols, self.values.len());
         if !sparse {
@@ -216,7 +216,7 @@ impl SyntheticRows {
         self.indptr.push(self.values.len());
     }
 
-    /// The rows so far.
+    /// The collected rows.
     pub fn finish(self) -> Result<Matrix> {
         if self.sparse {
             Matrix::csr(self.indptr, self.indices, self.values, self.cols)
@@ -239,9 +239,9 @@ pub fn between(a: Row<'_>, b: Row<'_>, lambda: f64, cols: usize) -> Result<Matri
     rows.finish()
 }
 
-/// Synthetic rows of a class: for each of its rows `per_row` points, each on the segment to one of its `k` nearest
-/// of the class (feature space of `kernel`), drawn evenly, at an even place. Row by row, in the order given. A
-/// class of one row has no neighbors: its synthetic rows are copies.
+/// Synthetic rows of a class: for each of its rows `per_row` points, each at a uniformly drawn position on the segment to
+/// one of its `k` nearest neighbors in the class (in the feature space of `kernel`), drawn uniformly. Rows are processed
+/// in the order given. A class of one row has no neighbors: its synthetic rows are copies.
 pub fn smote(
     x: MatrixView<'_>,
     minority_rows: &[usize],
@@ -295,7 +295,7 @@ fn merge(a: Row<'_>, b: Row<'_>, mut f: impl FnMut(usize, f64, f64)) {
     }
 }
 
-/// The stored value at a place: its column and itself.
+/// The stored entry at a position: its column and value.
 fn entry(row: Row<'_>, at: usize) -> Option<(usize, f64)> {
     match row {
         Row::Dense(values) => values.get(at).map(|v| (at, *v)),
@@ -303,7 +303,7 @@ fn entry(row: Row<'_>, at: usize) -> Option<(usize, f64)> {
     }
 }
 
-/// Columns a row reaches.
+/// Number of columns that the row needs.
 fn width(row: Row<'_>) -> usize {
     match row {
         Row::Dense(values) => values.len(),

@@ -1,8 +1,9 @@
-//! What exemplars stand for: every row's weight goes to the exemplar most like it.
+//! Weights of exemplars: the weight of every row is added to the exemplar most similar to it.
 //!
-//! Most like: nearest in feature space, |φ(x) − φ(e)|² = Kₓₓ + Kₑₑ − 2Kₓₑ. For the RBF kernel that is the largest K; for the
-//! linear one the largest K would be the longest exemplar. Ties go to the exemplar chosen first. (Emara leaves open how
-//! exemplars weigh; without weights thin regions, which they over-represent, would count as much as dense ones.)
+//! Similarity is measured by the distance in feature space, |φ(x) − φ(e)|² = Kₓₓ + Kₑₑ − 2Kₓₑ. For the RBF kernel that is the
+//! largest K; for the linear kernel the largest K would favor long exemplars. Ties go to the exemplar chosen first.
+//! (Emara gives no weights of exemplars; without weights sparse regions, which exemplars over-represent, would count as
+//! much as dense ones.)
 
 use super::quadratic::check_kernel;
 use crate::data::MatrixView;
@@ -11,8 +12,8 @@ use crate::kernel::Kernel;
 use crate::kernel::gram::{Packed, Queries, Scratch, TILE};
 use rayon::prelude::*;
 
-/// The weights of the rows `picks` of `x` (in that order) once each row's weight (`weight`, empty for 1 each) has gone to
-/// the pick most like it. Their sum is the sum of all.
+/// The weights of the rows `picks` of `x` (in that order) after each row's weight (`weight`, empty for 1 each) is added
+/// to the pick most similar to it. Their sum equals the total weight.
 pub fn carry_weights(x: MatrixView<'_>, weight: &[f64], picks: &[usize], kernel: Kernel) -> Result<Vec<f64>> {
     check_kernel(&kernel)?;
     let n = x.rows();
@@ -26,7 +27,7 @@ pub fn carry_weights(x: MatrixView<'_>, weight: &[f64], picks: &[usize], kernel:
     if picks.is_empty() {
         return Ok(carried);
     }
-    let mut nearest = max_alike(x, &Packed::new(x.select(picks).view(), kernel)?);
+    let mut nearest = nearest_packed_rows(x, &Packed::new(x.select(picks).view(), kernel)?);
     (0..picks.len()).rev().for_each(|k| nearest[picks[k]] = k as u32);
     for (i, &k) in nearest.iter().enumerate() {
         carried[k as usize] += weight.get(i).copied().unwrap_or(1.0);
@@ -34,8 +35,8 @@ pub fn carry_weights(x: MatrixView<'_>, weight: &[f64], picks: &[usize], kernel:
     Ok(carried)
 }
 
-/// The number of the packed row most like each row of `x`.
-fn max_alike(x: MatrixView<'_>, packed: &Packed) -> Vec<u32> {
+/// The index of the packed row most similar to each row of `x`.
+fn nearest_packed_rows(x: MatrixView<'_>, packed: &Packed) -> Vec<u32> {
     let (pass, mut nearest) = (packed.pass(), vec![0; x.rows()]);
     nearest.par_chunks_mut(pass).enumerate().for_each_init(
         || (Queries::default(), Scratch::default(), Vec::new()),
@@ -50,9 +51,9 @@ fn max_alike(x: MatrixView<'_>, packed: &Packed) -> Vec<u32> {
                     tile.chunks_exact(last - first).zip(&mut *nearest).zip(&mut *best)
                 {
                     for (e, &k) in (first..last).zip(row) {
-                        let apart = packed.diag(e) - 2.0 * f64::from(k);
-                        if apart < *best {
-                            (*nearest, *best) = (e as u32, apart);
+                        let distance = packed.diag(e) - 2.0 * f64::from(k);
+                        if distance < *best {
+                            (*nearest, *best) = (e as u32, distance);
                         }
                     }
                 }

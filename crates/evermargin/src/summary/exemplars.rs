@@ -1,20 +1,22 @@
-//! SUBMOD-EXMP: the rows worth remembering.
+//! SUBMOD-EXMP: exemplars, the rows that summarize a data set.
 //!
-//! Problem (Emara 2012, chapter IV, equation IV.16): of n rows choose E, as large as asked for, to maximize
+//! Problem (Emara 2012, chapter IV, equation IV.16): of n rows choose a set E of a given size that maximizes
 //!
 //! G(E) = λ₃ Σ_E tₘ + λ₂ Σ_E bₘ − λ₁ Σ_{E,E} K,   tₘ = Σⱼ wⱼKₘⱼ (density),   bₘ = Σ_L Kᵢₘ (near labeled rows)
 //!
-//! by lazy greedy (the source prints the plain one, algorithm 6; the picks are the same). wⱼ is the number of samples of the
-//! stream a row stands for. With the rows of the next batch given, tₘ gets η Σ K over them: what is thin here and dense
-//! there survives (the source's inter-batch dependence, which it gives no formula for).
+//! by lazy greedy selection (the source prints the plain form, algorithm 6; the picks are the same). wⱼ is the number
+//! of stream samples that row j represents. If rows of the next batch are given, η Σ K over them is added to tₘ, so
+//! rows in regions that are sparse now and dense in the next batch are kept (the inter-batch dependence of the source,
+//! which gives no formula for it).
 //!
-//! Weights. The source has no values. With N = Σw (and η a row of the next batch), λ₃ = 1 and λ₁ = N/(2s) at pick s the
-//! greedy is kernel herding: each pick lowers the distance of means in feature space (MMD) between exemplars and data
-//! most, and the picks of a smaller summary are the first of a larger one. Static: λ₁ = N/(2M), which makes
-//! G = −(N·M/2)·MMD² + constant for M exemplars but gives up the nesting. λ₂ = 0.05·N/l.
+//! Weights. The source gives no values. Let N = Σw, where each row of the next batch adds η. With λ₃ = 1 and λ₁ =
+//! N/(2s) at pick s, the greedy selection is kernel herding: each pick reduces the distance between the means of
+//! exemplars and data in feature space (MMD) most, and the picks of a smaller summary are the first ones of a larger
+//! one. Static weights: λ₁ = N/(2M), so that G = −(N·M/2)·MMD² + constant for M exemplars, but summaries are not
+//! nested. λ₂ = 0.05·N/l.
 //!
-//! Departures: what depends on |E| alone is dropped, and with it the source's equation IV.21, whose sign is wrong
-//! (`d − K` should be `d + K`); kernels with negative values are bounded instead (quadratic.rs).
+//! Departures: terms that depend on |E| only are dropped, and with them equation IV.21 of the source, whose sign is
+//! wrong (`d − K` should be `d + K`); gains of kernels with negative values are bounded instead (quadratic.rs).
 
 use super::facility::Facility;
 use super::quadratic::{Diversity, Ground, Quadratic, check_kernel, min_value};
@@ -27,28 +29,28 @@ use crate::solver::partition_matroid::{GroupLimit, Partitioned};
 use crate::solver::{Exit, Watch};
 use serde::{Deserialize, Serialize};
 
-/// What a summary is to be good at.
+/// Objective of a summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Objective {
-    /// The means of exemplars and data agree (SUBMOD-EXMP).
+    /// Makes the means of exemplars and data agree (SUBMOD-EXMP).
     #[default]
     Exemplars,
-    /// Every row has an exemplar like it.
+    /// Gives every row a similar exemplar.
     #[serde(alias = "facility")]
     FacilityLocation,
 }
 
-/// A weight of a term.
+/// Weight of a term.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Lambda {
-    /// From the number of rows; the weight of diversity falls with each pick, so that summaries are nested.
+    /// Derived from the number of rows; the weight of diversity decreases with each pick, so that summaries are nested.
     #[default]
     Auto,
-    /// From the number of rows and of exemplars asked for.
+    /// Derived from the number of rows and the number of exemplars requested.
     Static,
-    /// This number.
+    /// A fixed number.
     Value(f64),
 }
 
@@ -67,21 +69,21 @@ impl Lambda {
     }
 }
 
-/// How exemplars are chosen.
+/// Parameters of the choice of exemplars.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ExemplarParams {
     /// Similarity of rows.
     pub kernel: Kernel,
-    /// What is maximized; the three weights are those of [`Objective::Exemplars`].
+    /// Objective to maximize; the three weights apply to [`Objective::Exemplars`].
     pub objective: Objective,
-    /// λ₁: exemplars unlike each other.
+    /// λ₁: prefers exemplars that differ from each other.
     pub diversity: Lambda,
-    /// λ₂: exemplars near labeled rows.
+    /// λ₂: prefers exemplars near labeled rows.
     pub labeled: Lambda,
-    /// λ₃: exemplars where rows are dense.
+    /// λ₃: prefers exemplars in dense regions.
     pub density: Lambda,
-    /// Most bytes of kernel values held.
+    /// Maximum number of bytes for cached kernel values.
     pub cache_bytes: usize,
 }
 
@@ -99,7 +101,7 @@ impl Default for ExemplarParams {
 }
 
 impl ExemplarParams {
-    /// Refuses what cannot be.
+    /// Returns an error for invalid parameters.
     pub fn check(&self) -> Result<()> {
         check_kernel(&self.kernel)?;
         self.diversity.check("diversity")?;
@@ -108,21 +110,21 @@ impl ExemplarParams {
     }
 }
 
-/// What exemplars are chosen from.
+/// The rows that exemplars are chosen from.
 #[derive(Debug, Clone, Copy)]
 pub struct Pool<'a> {
     /// The rows.
     pub x: MatrixView<'a>,
-    /// Samples of the stream each row stands for; empty for one each.
+    /// Number of stream samples that each row represents; empty if each represents one.
     pub weight: &'a [f64],
-    /// Labeled rows, which are remembered anyway. Facility location makes no use of them.
+    /// Labeled rows, which are stored separately. Facility location ignores them.
     pub labeled: Option<MatrixView<'a>>,
-    /// Rows of the next batch, and η, how much each counts.
+    /// Rows of the next batch, and the weight η of each.
     pub next_batch_weight: Option<(MatrixView<'a>, f64)>,
 }
 
 impl<'a> Pool<'a> {
-    /// Rows that stand for themselves, and nothing else.
+    /// Unweighted rows, without labeled rows and without a next batch.
     pub fn of(x: MatrixView<'a>) -> Self {
         Self { x, weight: &[], labeled: None, next_batch_weight: None }
     }
@@ -148,24 +150,24 @@ impl<'a> Pool<'a> {
         }
     }
 
-    /// Samples each row stands for.
+    /// Number of samples that each row represents.
     pub(super) fn weights(&self) -> Vec<f64> {
         if self.weight.is_empty() { vec![1.0; self.x.rows()] } else { self.weight.to_vec() }
     }
 
-    /// N: samples that all rows stand for.
+    /// N: number of samples that all rows represent.
     pub(super) fn total(&self, weight: &[f64]) -> f64 {
         weight.iter().sum::<f64>() + self.next_batch_weight.map_or(0.0, |(x, eta)| eta * x.rows() as f64)
     }
 }
 
-/// Chooses `count` rows of the pool, or all of it if it has fewer, in an order whose first rows are the smaller summaries
-/// (except with a static λ₁). Told to stop, it returns what it has.
+/// Chooses `count` rows of the pool, or all rows if it has fewer, in an order whose first rows are the smaller summaries
+/// (except with a static λ₁). If `watch` ends the work, it returns the picks so far.
 pub fn choose(params: &ExemplarParams, pool: &Pool<'_>, count: usize, watch: &dyn Watch) -> Result<Picks> {
     Ok(choose_and_score(params, pool, count, watch)?.0)
 }
 
-/// The same, with the [`objective`] of what was chosen.
+/// The same, with the [`objective`] of the chosen rows.
 pub fn choose_and_score(
     params: &ExemplarParams,
     pool: &Pool<'_>,
@@ -189,7 +191,7 @@ pub fn choose_within(
     })
 }
 
-/// The same by looking at every gain before every pick: slow, and for comparison.
+/// The same, computing every gain before every pick: slow, for comparison.
 pub fn choose_plainly(
     params: &ExemplarParams,
     pool: &Pool<'_>,
@@ -199,12 +201,13 @@ pub fn choose_plainly(
     Ok(run(params, pool, count, watch, lazy_greedy::plain)?.0)
 }
 
-/// F or G of the rows named; G with λ₁ = N/(2·their number) unless it is a number.
+/// Objective value (facility location F or exemplar objective G) of the given rows; G with λ₁ = N/(2·number of rows)
+/// unless λ₁ is fixed.
 pub fn objective(params: &ExemplarParams, pool: &Pool<'_>, rows: &[usize]) -> Result<f64> {
     if let Some(row) = rows.iter().find(|r| **r >= pool.x.rows()) {
         return Err(Error::Shape { what: "rows chosen from", expected: row + 1, found: pool.x.rows() });
     }
-    let walk = |f: &mut dyn SetFunction, _: usize, _: &dyn Watch| {
+    let evaluate = |f: &mut dyn SetFunction, _: usize, _: &dyn Watch| {
         let mut gains = Vec::with_capacity(rows.len());
         for &m in rows {
             gains.push(f.gain(m));
@@ -212,18 +215,18 @@ pub fn objective(params: &ExemplarParams, pool: &Pool<'_>, rows: &[usize]) -> Re
         }
         Picks { order: rows.to_vec(), gains, evaluations: rows.len() as u64, exit: Exit::Converged }
     };
-    Ok(run(params, pool, rows.len(), &(), walk)?.1)
+    Ok(run(params, pool, rows.len(), &(), evaluate)?.1)
 }
 
-/// A way of taking elements.
-pub(crate) type Loop<'l> = &'l dyn Fn(&mut dyn SetFunction, usize, &dyn Watch) -> Picks;
+/// An algorithm that picks elements.
+pub(crate) type Picker<'l> = &'l dyn Fn(&mut dyn SetFunction, usize, &dyn Watch) -> Picks;
 
 fn run(
     params: &ExemplarParams,
     pool: &Pool<'_>,
     count: usize,
     watch: &dyn Watch,
-    take: impl Fn(&mut dyn SetFunction, usize, &dyn Watch) -> Picks,
+    pick: impl Fn(&mut dyn SetFunction, usize, &dyn Watch) -> Picks,
 ) -> Result<(Picks, f64)> {
     params.check()?;
     pool.check()?;
@@ -231,23 +234,23 @@ fn run(
     let picks = if count == 0 {
         Some((Picks::none(Exit::Converged), 0.0))
     } else if params.objective == Objective::FacilityLocation {
-        let picks = cover(params, pool, count, watch, &take)?;
+        let picks = choose_by_facility_location(params, pool, count, watch, &pick)?;
         picks.map(|picks| {
             let value = picks.gains.iter().sum();
             (picks, value)
         })
     } else {
-        herd(params, pool, count, watch, &take)?
+        choose_by_herding(params, pool, count, watch, &pick)?
     };
     Ok(picks.unwrap_or_else(|| (Picks::none(Exit::Interrupted), 0.0)))
 }
 
-fn herd(
+fn choose_by_herding(
     params: &ExemplarParams,
     pool: &Pool<'_>,
     count: usize,
     watch: &dyn Watch,
-    take: Loop<'_>,
+    pick: Picker<'_>,
 ) -> Result<Option<(Picks, f64)>> {
     let Some((ground, merit)) = merits(params, pool, watch)? else { return Ok(None) };
     let total = pool.total(&pool.weights());
@@ -258,14 +261,14 @@ fn herd(
     };
     let least = min_value(&params.kernel, pool.x);
     let mut f = Quadratic::new(ground, merit, diversity, least, count);
-    let mut picks = take(&mut f, count, watch);
+    let mut picks = pick(&mut f, count, watch);
     picks.gains.iter_mut().enumerate().for_each(|(k, gain)| *gain /= f.scale(k + 1));
     let lambda = params.diversity.or(total / (2.0 * picks.order.len().max(1) as f64));
     let value = f.value(&picks.order, lambda);
     Ok(Some((picks, value)))
 }
 
-/// λ₂b + λ₃t of every row; `None` if told to stop.
+/// λ₂b + λ₃t of every row; `None` if interrupted.
 pub(super) fn merits<'a>(
     params: &ExemplarParams,
     pool: &Pool<'a>,
@@ -290,12 +293,12 @@ pub(super) fn merits<'a>(
     Ok(Some((ground, merit)))
 }
 
-fn cover(
+fn choose_by_facility_location(
     params: &ExemplarParams,
     pool: &Pool<'_>,
     count: usize,
     watch: &dyn Watch,
-    take: Loop<'_>,
+    pick: Picker<'_>,
 ) -> Result<Option<Picks>> {
     let mut weight = pool.weights();
     let stacked = pool.next_batch_weight.filter(|(next_batch_weight, _)| next_batch_weight.rows() > 0).map(
@@ -307,15 +310,15 @@ fn cover(
     let x = stacked.as_ref().map_or(pool.x, Matrix::view);
     if min_value(&params.kernel, x) < 0.0 {
         return Err(Error::Data(format!(
-            "facility location needs similarities from 0 on, and the {} kernel of this data can be negative: take the rbf \
+            "facility location needs similarities from 0 on, and the {} kernel of this data can be negative: use the rbf \
              kernel, or the exemplars objective",
             params.kernel.name()
         )));
     }
-    represent(x, pool.x.rows(), &weight, params, count, watch, take)
+    represent(x, pool.x.rows(), &weight, params, count, watch, pick)
 }
 
-/// Facility location of similarities that are known to be 0 or more: all rows are represented, by the first `choosable`.
+/// Facility location for similarities known to be at least 0: all rows are represented by some of the first `choosable`.
 pub(crate) fn represent(
     x: MatrixView<'_>,
     choosable: usize,
@@ -323,9 +326,9 @@ pub(crate) fn represent(
     params: &ExemplarParams,
     count: usize,
     watch: &dyn Watch,
-    take: Loop<'_>,
+    pick: Picker<'_>,
 ) -> Result<Option<Picks>> {
     let packed = Packed::new(x, params.kernel)?;
     let summed = KernelGram::summed(packed, weight, params.cache_bytes, watch)?;
-    Ok(summed.map(|(gram, alone)| take(&mut Facility::new(gram, alone, weight, choosable), count, watch)))
+    Ok(summed.map(|(gram, alone)| pick(&mut Facility::new(gram, alone, weight, choosable), count, watch)))
 }

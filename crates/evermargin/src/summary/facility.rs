@@ -1,31 +1,33 @@
-//! Facility location: the rows that are, all together, most similar to everything.
+//! Facility location: the rows that together are most similar to all rows.
 //!
-//! Problem: choose E to maximize F(E) = Σᵢ wᵢ max_{e∈E} K(xᵢ, xₑ) for K ≥ 0: how well each row is represented by the
-//! exemplar most like it. F is monotone and submodular, so the greedy reaches 1 − 1/e of the optimum (Nemhauser, Wolsey &
-//! Fisher 1978), and lazy bounds hold as they are.
+//! Problem: choose E to maximize F(E) = Σᵢ wᵢ max_{e∈E} K(xᵢ, xₑ) for K ≥ 0, the weighted similarity of each row to its
+//! most similar exemplar. F is monotone and submodular, so greedy selection reaches 1 − 1/e of the optimum (Nemhauser,
+//! Wolsey & Fisher 1978), and lazy bounds need no correction.
 //!
-//! The gain of m is Σᵢ wᵢ max(0, Kᵢₘ − coverᵢ), one kernel row against the cover so far. Before the first pick it is a row
-//! sum, and those come from half the matrix ([`KernelGram::summed`]). Where the byte limit holds the matrix, a gain reads
-//! its row; where it does not, the rows of the elements asked for next are computed together and kept while there is room.
+//! The gain of m is Σᵢ wᵢ max(0, Kᵢₘ − coverᵢ), one kernel row compared with the cover so far. Before the first pick it
+//! is a row sum, and row sums need half of the matrix only ([`KernelGram::summed`]). If the matrix fits into the byte
+//! limit, a gain reads its row; otherwise the rows of the next requested elements are computed together and kept while
+//! there is room.
 //!
-//! Exact: kernel values are single precision, everything after them is double; gains are the same bits whatever is held,
-//! because a kernel value does not depend on the block it is computed in. So the limit costs time and changes no pick.
+//! Kernel values have single precision, everything computed from them double precision. Gains have the same bits
+//! whatever is cached, because a kernel value does not depend on the block it is computed in. The limit therefore costs
+//! time and changes no pick.
 
 use crate::kernel::gram::{Gram, KernelGram};
 use crate::math::simd;
 use crate::solver::lazy_greedy::SetFunction;
 use std::cell::RefCell;
 
-/// Kernel rows computed together when they are not held.
+/// Number of kernel rows computed together when the matrix is not cached.
 const TOGETHER: usize = 32;
 
-/// F and the set E. Rows that are only to be represented come after those that can be chosen.
+/// The set function F and the set E. Rows that are represented but cannot be chosen come after those that can.
 pub(crate) struct Facility<'a> {
     gram: RefCell<KernelGram<'static>>,
     weight: &'a [f64],
     /// Gains before the first pick.
     alone: Vec<f64>,
-    /// Similarity of each row to the exemplar most like it.
+    /// Similarity of each row to its most similar exemplar.
     cover: Vec<f32>,
     choosable: usize,
     taken: usize,
@@ -33,7 +35,8 @@ pub(crate) struct Facility<'a> {
 }
 
 impl<'a> Facility<'a> {
-    /// Nothing chosen. `alone` are the row sums of `gram` by `weight`; the first `choosable` rows can be taken.
+    /// An empty set. `alone` are the row sums of `gram` weighted by `weight`; only the first `choosable` rows can be
+    /// chosen.
     pub(crate) fn new(
         gram: KernelGram<'static>,
         alone: Vec<f64>,
@@ -41,7 +44,7 @@ impl<'a> Facility<'a> {
         choosable: usize,
     ) -> Self {
         let n = gram.len();
-        // Row sums and gains add in different orders; gains among themselves never rise, rounding included.
+        // Row sums and gains are added in different orders; gains among themselves never rise, rounding included.
         let rise = 4.0 * n as f64 * f64::EPSILON * alone.iter().copied().fold(0.0, f64::max);
         Self { gram: RefCell::new(gram), weight, alone, cover: vec![0.0; n], choosable, taken: 0, rise }
     }

@@ -1,7 +1,7 @@
-//! What to remember of more data than can be kept: exemplars, and how many samples each stands for.
+//! Summaries of data: exemplars, and the number of samples that each represents.
 //!
-//! [`choose`] picks rows of a pool; [`Summary`] does so along a stream and across partitions; [`relax`] solves the convex
-//! relaxation, a check on small pools.
+//! [`choose`] picks rows of a pool; [`Summary`] maintains exemplars along a stream and across partitions; [`relax`]
+//! solves the convex relaxation, a check on small pools.
 
 mod carry;
 mod exemplars;

@@ -1,11 +1,12 @@
-//! QP-EXMP and QP-ACTV: the convex relaxations, a check of the greedy picks on small pools.
+//! QP-EXMP and QP-ACTV: convex relaxations, used to check greedy picks on small pools.
 //!
-//! Problem (Emara 2012, sections IV and V, equation V.1): maximize cᵀe − λ eᵀKe subject to Σe = M, 0 ≤ e ≤ 1, with the c of
-//! exemplars or of queries. Divided by −2λ it is ½eᵀKe − (c/2λ)ᵀe: box, one sum held, a kernel matrix, which is the dual
-//! solver's problem ([`crate::solver::smo`]), so there is no loop here.
+//! Problem (Emara 2012, sections IV and V, equation V.1): maximize cᵀe − λ eᵀKe subject to Σe = M, 0 ≤ e ≤ 1, with the
+//! c of exemplars or of queries. Divided by −2λ it is ½eᵀKe − (c/2λ)ᵀe with bounds, one fixed sum and a kernel matrix,
+//! which is the problem of the dual solver ([`crate::solver::smo`]).
 //!
-//! The maximum is an upper bound of what any M rows reach, for they are points of the same set: the source calls the two
-//! problems equivalent, but the optimum is mostly fractional. Its rounding, not given there, is the M largest entries.
+//! The maximum is an upper bound for any M rows, because their indicator vectors are feasible. The source calls the two
+//! problems equivalent, but the optimum is mostly fractional. It is rounded to the M largest entries; the source gives
+//! no rounding.
 
 use super::exemplars::{ExemplarParams, Lambda, Pool, merits};
 use super::quadratic::Ground;
@@ -17,17 +18,17 @@ use crate::solver::{Report, Stop, Watch};
 /// The solution of a relaxation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Relaxed {
-    /// e, one a row, from 0 to 1.
+    /// e, one value per row, from 0 to 1.
     pub share: Vec<f64>,
-    /// The M rows of largest share, largest first, ties to the lowest number.
+    /// The M rows with the largest e, largest first, ties to the lowest row.
     pub rows: Vec<usize>,
-    /// cᵀe − λ eᵀKe: at least that of any M rows, to the tolerance.
+    /// cᵀe − λ eᵀKe: at least that of any M rows, up to the tolerance.
     pub objective: f64,
-    /// What the loop did; its objective is that of the problem divided by −2λ.
+    /// Report of the solver; its objective is that of the problem divided by −2λ.
     pub report: Report,
 }
 
-/// The relaxation of choosing `count` exemplars with λ₁ = N/(2·count), or the number given.
+/// The relaxation of choosing `count` exemplars, with λ₁ = N/(2·count) unless λ₁ is fixed.
 pub fn relax(
     params: &ExemplarParams,
     pool: &Pool<'_>,
@@ -43,7 +44,7 @@ pub fn relax(
         _ => pool.total(&pool.weights()) / (2.0 * count.max(1) as f64),
     };
     let Some((ground, merit)) = merits(params, pool, &())? else {
-        return Err(Error::Data("stopped before there was a problem to solve".into()));
+        return Err(Error::Data("interrupted before the problem was built".into()));
     };
     let mut gram = match ground {
         Ground::Kernel(gram) => *gram,

@@ -1,16 +1,17 @@
-//! The set function behind exemplars and batch queries: what is good about each element, less how alike they are.
+//! The set function of exemplars and batch queries: the merit of each element, minus the similarity between elements.
 //!
 //! G(E) = Σ_{m∈E} cₘ − λ Σ_{m,m'∈E} Kₘₘ',   gain of m = cₘ − λ(Kₘₘ + 2rₘ),   rₘ = Σ_{j∈E} Kₘⱼ
 //!
-//! (Emara 2012, equations IV.16, IV.17, V.7 and V.8 without the terms in |E| alone, which move no pick.) Linear kernel: no
-//! matrix; r is ⟨xₘ, z⟩ with z = Σ_E xⱼ. Any other: r is a vector that each pick adds a kernel row to.
+//! (Emara 2012, equations IV.16, IV.17, V.7 and V.8 without the terms that depend on |E| only, which change no pick.)
+//! With a linear kernel there is no matrix; rₘ is ⟨xₘ, z⟩ with z = Σ_E xⱼ. With any other kernel, r is a vector to
+//! which each pick adds a kernel row.
 //!
-//! λ may fall as the set grows, λ = N/(2s) for pick s (kernel herding): the loop is then given s·gain, whose order is that
-//! of the gains, and a pick adds to it cₘ − N·Kₘₐ.
+//! λ may decrease as the set grows, λ = N/(2s) for pick s (kernel herding). The greedy loop then gets s·gain, which has
+//! the order of the gains, and a pick a changes it by cₘ − N·Kₘₐ.
 //!
-//! Lazy bounds, `rise`: K ≥ 0: 0 for a fixed λ (gains only fall), max c when it falls like 1/s. A kernel with values down
-//! to −d: 2λd and N·d more, the source's term −λd|E|² said otherwise. For linear kernels gains are inner products, whose
-//! rounding is not monotone: what it can be is added.
+//! Lazy bounds, `rise`. If K ≥ 0: 0 for a fixed λ (gains only decrease), max c for λ proportional to 1/s. If K has
+//! values down to −d: 2λd, or N·d more; this replaces the term −λd|E|² of the source. With linear kernels gains
+//! are inner products, whose rounding is not monotone, so a bound on the rounding error is added.
 
 use crate::data::MatrixView;
 use crate::error::{Error, Result};
@@ -20,28 +21,28 @@ use crate::math::products::Design;
 use crate::solver::Watch;
 use crate::solver::lazy_greedy::SetFunction;
 
-/// Kernel values are single precision: how far a bound of exact ones may be off.
+/// Relative error of a bound because kernel values have single precision.
 const SINGLE: f64 = 1e-5;
 
-/// The rows chosen from, and sums of kernel values over them.
+/// The rows to choose from, and sums of kernel values over them.
 pub(crate) enum Ground<'a> {
-    /// ⟨x, z⟩, no matrix.
+    /// Inner products ⟨x, z⟩ without a matrix.
     Linear(Design<'a>),
-    /// Kernel rows under a byte limit.
+    /// Kernel rows within a byte limit.
     Kernel(Box<KernelGram<'static>>),
 }
 
-/// How strongly likeness counts.
+/// Weight of the similarity between elements.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Diversity {
-    /// λ.
+    /// A fixed λ.
     Fixed(f64),
-    /// λ = N/(2s) at pick s; this is N.
+    /// λ = N/(2s) at pick s; the value is N.
     Falling(f64),
 }
 
 impl<'a> Ground<'a> {
-    /// The rows of `x`, and Σⱼ weight[j]·K(xᵢ, xⱼ) of each; `None` if told to stop.
+    /// The rows of `x`, and Σⱼ weight[j]·K(xᵢ, xⱼ) of each; `None` if interrupted.
     pub(crate) fn new(
         x: MatrixView<'a>,
         kernel: Kernel,
@@ -98,22 +99,22 @@ impl<'a> Ground<'a> {
     }
 }
 
-/// G and the set E.
+/// The set function G and the set E.
 pub(crate) struct Quadratic<'a> {
     ground: Ground<'a>,
-    /// c.
+    /// Merits c.
     merit: Vec<f64>,
     diagonal: Vec<f64>,
     diversity: Diversity,
-    /// z = Σ_E x, or r at every row.
+    /// z = Σ_E x for the linear kernel, else r of every row.
     chosen: Vec<f64>,
     taken: usize,
     rise: f64,
 }
 
 impl<'a> Quadratic<'a> {
-    /// Nothing chosen; `least` is a lower bound of the kernel on these rows ([`min_value`]), `count` the most that will be
-    /// taken.
+    /// An empty set; `least` is a lower bound of the kernel on these rows ([`min_value`]), `count` the maximum number
+    /// of picks.
     pub(crate) fn new(
         ground: Ground<'a>,
         merit: Vec<f64>,
@@ -128,12 +129,12 @@ impl<'a> Quadratic<'a> {
         f
     }
 
-    fn largest_rise(&self, opposed: f64, count: usize) -> f64 {
+    fn largest_rise(&self, negative_bound: f64, count: usize) -> f64 {
         let best = self.merit.iter().copied().fold(0.0, f64::max);
         let widest = self.diagonal.iter().copied().fold(0.0, f64::max);
         let (rise, size) = match self.diversity {
-            Diversity::Fixed(lambda) => (2.0 * lambda * opposed, 2.0 * lambda),
-            Diversity::Falling(total) => (best + total * opposed, total),
+            Diversity::Fixed(lambda) => (2.0 * lambda * negative_bound, 2.0 * lambda),
+            Diversity::Falling(total) => (best + total * negative_bound, total),
         };
         let rounding = match &self.ground {
             Ground::Linear(x) => (x.dim() + count + 8) as f64 * f64::EPSILON * size * count as f64 * widest,
@@ -142,29 +143,29 @@ impl<'a> Quadratic<'a> {
         rise + 4.0 * rounding
     }
 
-    /// r.
-    fn likeness(&self, m: usize) -> f64 {
+    /// rₘ: the sum of kernel values between m and the chosen elements.
+    fn similarity_to_chosen(&self, m: usize) -> f64 {
         match &self.ground {
             Ground::Linear(x) => x.dot(m, &self.chosen),
             Ground::Kernel(_) => self.chosen[m],
         }
     }
 
-    /// The gain at pick s = |E| + 1, as the loop is given it: times s if λ falls.
-    fn scaled(&self, m: usize) -> f64 {
-        let alike = self.diagonal[m] + 2.0 * self.likeness(m);
+    /// The gain at pick s = |E| + 1 as passed to the greedy loop: multiplied by s if λ decreases.
+    fn scaled_gain(&self, m: usize) -> f64 {
+        let alike = self.diagonal[m] + 2.0 * self.similarity_to_chosen(m);
         match self.diversity {
             Diversity::Fixed(lambda) => self.merit[m] - lambda * alike,
             Diversity::Falling(total) => (self.taken + 1) as f64 * self.merit[m] - 0.5 * total * alike,
         }
     }
 
-    /// G of what was taken, which are the elements named, with this λ.
+    /// G of the chosen elements `taken`, with this λ.
     pub(crate) fn value(&self, taken: &[usize], lambda: f64) -> f64 {
-        taken.iter().map(|&m| self.merit[m] - lambda * self.likeness(m)).sum()
+        taken.iter().map(|&m| self.merit[m] - lambda * self.similarity_to_chosen(m)).sum()
     }
 
-    /// What the loop's gains have to be divided by at pick s, counted from 1.
+    /// Divisor that turns the gains of the greedy loop into gains of G at pick s, counted from 1.
     pub(crate) fn scale(&self, pick: usize) -> f64 {
         match self.diversity {
             Diversity::Fixed(_) => 1.0,
@@ -179,7 +180,7 @@ impl SetFunction for Quadratic<'_> {
     }
 
     fn gain(&self, m: usize) -> f64 {
-        self.scaled(m)
+        self.scaled_gain(m)
     }
 
     fn add(&mut self, m: usize) {
@@ -194,13 +195,14 @@ impl SetFunction for Quadratic<'_> {
         self.rise
     }
 
-    /// With a falling λ the bounds rise by the largest merit at each pick, so that most gains would be looked at anyway.
+    /// With a decreasing λ the bounds rise by the largest merit at each pick, so that most gains would be computed
+    /// anyway.
     fn prefers_plain(&self) -> bool {
         matches!((&self.ground, self.diversity), (Ground::Kernel(_), Diversity::Falling(_)))
     }
 }
 
-/// Refuses kernels that have no samples.
+/// Returns an error for the precomputed kernel, which has no samples, and for invalid kernels.
 pub(crate) fn check_kernel(kernel: &Kernel) -> Result<()> {
     if *kernel == Kernel::Precomputed {
         return Err(Error::parameter("kernel", "precomputed", "a kernel of samples"));
@@ -208,7 +210,7 @@ pub(crate) fn check_kernel(kernel: &Kernel) -> Result<()> {
     kernel.check()
 }
 
-/// A lower bound of the kernel on any two of these rows: 0 where no value can be negative.
+/// A lower bound of the kernel on any two of these rows; 0 if no value can be negative.
 pub(crate) fn min_value(kernel: &Kernel, x: MatrixView<'_>) -> f64 {
     let (MatrixView::Dense { values, .. } | MatrixView::Csr { values, .. }) = x;
     let positive = values.iter().all(|v| *v >= 0.0);
@@ -230,7 +232,7 @@ mod tests {
     use crate::data::Matrix;
 
     #[test]
-    fn no_kernel_value_lies_below_the_bound() {
+    fn min_value_is_a_lower_bound_of_the_kernel() {
         let values: Vec<f64> = (0..40 * 3).map(|k| f64::from((k * 37) % 19) / 5.0 - 1.8).collect();
         let signed = Matrix::dense(values.clone(), 40, 3).unwrap();
         let positive = Matrix::dense(values.iter().map(|v| v.abs()).collect(), 40, 3).unwrap();

@@ -303,7 +303,7 @@ fn labels_say_which_rows_are_known_to_be_outside() {
     let two = trained(&two, as_is).unwrap();
     assert_eq!((two.classifier.classes, two.counts), (vec!["-1".to_string(), "1".into()], vec![0, 20]));
     assert!(
-        two.notes.iter().any(|n| n == "1 is inside; the 10 rows of class -1 are not learned from"),
+        two.notes.iter().any(|n| n == "1 is inside; the 10 rows of class -1 are not used for training"),
         "{:?}",
         two.notes
     );

@@ -198,7 +198,7 @@ fn what_cannot_begin_is_refused() {
     let begun = OnlineCheckpoint::begin(&plain, &names, x.view()).unwrap();
     let other = Labels { classes: vec!["new".into()], of: vec![Some(0); 30] };
     let error = partial_fit(&begun, x.clone(), &other, how(), &()).unwrap_err().to_string();
-    assert!(error.starts_with("class new is new: the state knows 1, 2, 3;"), "{error}");
+    assert!(error.starts_with("class new is new: the state has 1, 2, 3;"), "{error}");
     let model = Lasvm::resume(&begun.saved).unwrap().model();
     assert!(matches!(begun.classifier(model).model, Model::Linear { .. }), "nothing learned, yet a model");
 }

@@ -255,7 +255,7 @@ fn degenerate_input_is_answered_or_refused() {
     let mut y = labels(&[10, 5], 0, 1);
     assert_eq!(
         thin(&y, 1, 1.0, &mut rng(1)).unwrap_err().to_string(),
-        "parameter thin = 1: must be at least 2.0000, the ratio there is already"
+        "parameter thin = 1: must be at least 2.0000, the current ratio"
     );
     assert_eq!(thin(&y, 1, 1e9, &mut rng(1)).unwrap().len(), 11);
     for wrong in [0.0, -1.0, f64::NAN, f64::INFINITY] {
