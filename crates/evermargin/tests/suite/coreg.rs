@@ -115,10 +115,7 @@ fn corls_solves_the_coupled_system() {
     let [alpha, beta] = coupled_system([&k[0], &k[1]], &targets, [0.05, 0.2], 0.7, 1.5);
     let (f, g) = (times(&k[0], &alpha), times(&k[1], &beta));
     let open = (7..24).map(|i| 0.05 * alpha[i] + 0.2 * beta[i]);
-    assert!(
-        open.into_iter().all_estimators(|v| v.abs() < 1e-12),
-        "gamma_1 alpha = -gamma_2 beta on unlabeled rows"
-    );
+    assert!(open.into_iter().all(|v| v.abs() < 1e-12), "gamma_1 alpha = -gamma_2 beta on unlabeled rows");
     let params = CoRlsParams {
         gamma_a: PerView(vec![0.05, 0.2]),
         mu: PerView(vec![1.0, 1.5]),
@@ -174,7 +171,7 @@ fn a_single_view_equals_the_single_view_estimator() {
     let c = 1.0 / (0.01 * 8.0);
     let rls = RlsParams { kernel: RBF, c, fit_intercept: false, ..Default::default() };
     let wanted = rls.fit(x.view(), &problems, &()).unwrap().model.decision(x.view()).unwrap();
-    let fitted = corls("all_estimators", RBF).fit(x.view(), &problems, &()).unwrap();
+    let fitted = corls("all", RBF).fit(x.view(), &problems, &()).unwrap();
     near(scores(&fitted), &wanted, 1e-4); // single precision, Σ|α| about 50
 
     for loss in [Loss::Hinge, Loss::Square] {
@@ -247,11 +244,11 @@ fn coupled_views_give_the_coregularization_kernel_of_the_source() {
             .zip(kernels)
             .map(|(p, k)| LandmarkSpace::new(p.view(), k, 18, 1, &()).unwrap())
             .collect();
-        let stack = CoupledViews::new(&spans, None);
+        let coupled_views = CoupledViews::new(&spans, None);
         let cost = vec![1.0; 18];
         let form = Form { ridge: vec![1.0, nu], along: vec![None, None], agreement: mu, cost: &cost };
         let samples: Vec<Sample> = (0..18).map(|row| Sample { row, view: None }).collect();
-        let found = views.coupled(&form).unwrap().gram(&samples).unwrap();
+        let found = coupled_views.coupled(&form).unwrap().gram(&samples).unwrap();
         for (i, wanted) in wanted.iter().enumerate() {
             let mut row = vec![0.0; 18];
             found.view().row(i).for_each(|c, v| row[c] = v);
@@ -266,14 +263,14 @@ fn growing_agreement_leads_from_the_sum_kernel_to_equal_views() {
     let parts = [Columns(vec![(0, 2)]).of(x.view()), Columns(vec![(2, 4)]).of(x.view())];
     let spans: Vec<LandmarkSpace> =
         parts.iter().map(|p| LandmarkSpace::new(p.view(), RBF, 20, 1, &()).unwrap()).collect();
-    let stack = CoupledViews::new(&spans, None);
+    let coupled_views = CoupledViews::new(&spans, None);
     let machine =
         RlsParams { kernel: Kernel::Precomputed, c: 10.0, fit_intercept: false, ..Default::default() };
     let outputs = |mu: f64| {
         let form = Form { ridge: vec![1.0; 2], along: vec![None, None], agreement: mu, cost: &targets.cost };
-        let solved = solve(&stack, &form, &LossOf::Sum, from_ref(&targets), &machine, &()).unwrap();
+        let solved = solve(&coupled_views, &form, &LossOf::Sum, from_ref(&targets), &machine, &()).unwrap();
         let w = solved.functions[0].concat();
-        (stack.outputs(0, &w), stack.outputs(1, &w))
+        (coupled_views.outputs(0, &w), coupled_views.outputs(1, &w))
     };
     let apart =
         |(f, g): &(Vec<f64>, Vec<f64>)| f.iter().zip(g).map(|(f, g)| (f - g).abs()).fold(0.0, f64::max);
@@ -290,7 +287,7 @@ fn growing_agreement_leads_from_the_sum_kernel_to_equal_views() {
     near(&total, &times(&sum, &alpha), 1e-7);
     assert!(apart(&(f, g)) > 0.1);
     let far = [0.0, 1.0, 100.0, 1e4, 1e8].map(|mu| apart(&outputs(mu)));
-    assert!(far.windows(2).all_estimators(|w| w[1] < w[0]), "{far:?}");
+    assert!(far.windows(2).all(|w| w[1] < w[0]), "{far:?}");
     assert!(far[4] < 1e-5, "{far:?}");
 }
 
@@ -556,9 +553,7 @@ fn decisions_without_a_view_are_the_mean_of_the_other_views() {
             near(&model.decision(x.view()).unwrap(), &mean(&left), 1e-5);
         }
     }
-    assert!(
-        model.decision(without(&[0, 1, 2, 3, 4]).view()).unwrap().iter().all_estimators(|f| f.is_finite())
-    );
+    assert!(model.decision(without(&[0, 1, 2, 3, 4]).view()).unwrap().iter().all(|f| f.is_finite()));
 }
 
 #[test]
@@ -576,10 +571,7 @@ fn refuses_invalid_view_models_and_merges_linear_views() {
     assert_eq!(broken(parts.clone(), 4, bias.clone()), "model: a view of 3 of 4 columns with a model of 3");
     assert_eq!(broken(Vec::new(), 5, bias.clone()), "model: a sum of views without a view");
     assert_eq!(broken(parts.clone(), 5, vec![0.0; 2]), "model: a view with 1 outputs but 2 constants");
-    let nested = Part {
-        columns: Columns::all_estimators(5),
-        model: Model::Views { parts: parts.clone(), cols, bias },
-    };
+    let nested = Part { columns: Columns::all(5), model: Model::Views { parts: parts.clone(), cols, bias } };
     assert_eq!(broken(vec![nested], 5, vec![0.0]), "model: a view of views");
     let mut wide = parts;
     wide[0].columns = Columns(vec![(0, usize::MAX), (3, usize::MAX)]);
@@ -594,7 +586,7 @@ fn refuses_invalid_parameters_and_data() {
         assert_eq!(
             error_of(&corls(text, RBF)),
             format!(
-                "parameter views = {text}: must be all_estimators, or the columns of each view from 1 on, like \
+                "parameter views = {text}: must be all, or the columns of each view from 1 on, like \
                  1..3000;3001..4840, among the 5 there are"
             )
         );
@@ -634,11 +626,11 @@ fn refuses_invalid_parameters_and_data() {
         ),
         (
             CoRlsParams { mu: PerView(vec![0.0]), ..base.clone() },
-            "mu = 0: must be numbers from 0 to 1e15, not all_estimators 0",
+            "mu = 0: must be numbers from 0 to 1e15, not all 0",
         ),
         (
             CoRlsParams { view: 3, ..base.clone() },
-            "view = 3: must be 0 (all_estimators) or the number of a view, at most 2",
+            "view = 3: must be 0 (all) or the number of a view, at most 2",
         ),
         (
             CoRlsParams { kernel: Kernel::Precomputed, ..base.clone() },
@@ -655,7 +647,7 @@ fn refuses_invalid_parameters_and_data() {
         ),
         (
             CoLapParams { shares: PerView(vec![0.0, 0.0]), ..co.clone() },
-            "shares = 0: must be numbers from 0 to 1e15, not all_estimators 0",
+            "shares = 0: must be numbers from 0 to 1e15, not all 0",
         ),
         (CoLapParams { tolerance: 0.0, ..co.clone() }, "tolerance = 0: must be a number between 0 and 1"),
     ] {
@@ -692,16 +684,12 @@ fn an_interrupt_leaves_a_valid_model() {
                 let fitted = fit.fit(x.view(), from_ref(&targets), &StopAfter(times.into())).unwrap();
                 fitted.model.check().unwrap();
                 assert_eq!(scores(&fitted).len(), 300);
-                assert!(scores(&fitted).iter().all_estimators(|f| f.is_finite()));
+                assert!(scores(&fitted).iter().all(|f| f.is_finite()));
                 if times == 0 {
                     assert_eq!(fitted.reports[0].exit, Exit::Interrupted, "{name} {kernel:?}");
                     let known = sample(300, 5, 300, 19).1;
                     let fitted = fit.fit(x.view(), &[known], &StopAfter(0.into())).unwrap();
-                    assert_eq!(
-                        fitted.reports[0].exit,
-                        Exit::Interrupted,
-                        "all_estimators labeled: {name} {kernel:?}"
-                    );
+                    assert_eq!(fitted.reports[0].exit, Exit::Interrupted, "all labeled: {name} {kernel:?}");
                 }
             }
         }

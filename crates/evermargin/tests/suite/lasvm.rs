@@ -58,14 +58,14 @@ fn the_state_is_what_it_should_be_after_every_sample() {
             assert!(dual.alpha().iter().sum::<f64>().abs() <= 1e-9 * c * 60.0);
             // [2], [15] gradients from scratch
             for (g, exactly) in dual.gradient().iter().zip(&again.gradient) {
-                assert!((g - exactly).abs() <= exact * again.size.max(1.0), "{g} not {exactly}");
+                assert!((g - exactly).abs() <= exact * again.l1_norm.max(1.0), "{g} not {exactly}");
             }
             // [2] to 1e-8 with the kernel values the machine has: those of an rbf are of single precision, so with
             // those of double precision the line above is as near as it can be
             let own = own_gradient(&mut state);
             let dual = state.output(0);
             for (g, exactly) in dual.gradient().iter().zip(&own) {
-                assert!((g - exactly).abs() <= 1e-8 * again.size.max(1.0), "{g} not {exactly}");
+                assert!((g - exactly).abs() <= 1e-8 * again.l1_norm.max(1.0), "{g} not {exactly}");
             }
             // [3] only live points have coefficients
             let live: Vec<usize> = state.ids().map(|(s, _)| s).collect();
@@ -342,7 +342,7 @@ fn the_cap_holds_and_the_model_stays_useful() {
         let dual = state.output(0);
         let drift =
             dual.gradient().iter().zip(&again.gradient).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-        assert!(drift < 1e-5 * again.size.max(1.0), "{drift}");
+        assert!(drift < 1e-5 * again.l1_norm.max(1.0), "{drift}");
         let right = |model: &Model| {
             let f = decisions(model, &x);
             f.iter().zip(&problems[0].y).filter(|(f, y)| *f * y.sign() > 0.0).count()

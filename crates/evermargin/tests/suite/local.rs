@@ -56,7 +56,7 @@ fn the_objective_never_falls_and_only_the_neighborhood_moves() {
             assert_eq!((dual.len(), state.ids().last()), (row + 1, Some((row, row as u64))), "all are kept");
             assert!(dual.alpha().iter().sum::<f64>().abs() <= 1e-9 * c * 90.0);
             for (g, exact) in dual.gradient().iter().zip(&again.gradient) {
-                assert!((g - exact).abs() <= 3e-7 * again.size.max(1.0), "{g} {exact}");
+                assert!((g - exact).abs() <= 3e-7 * again.l1_norm.max(1.0), "{g} {exact}");
             }
             assert!(again.dual >= before - 1e-6 * again.dual.max(1.0), "{mode:?} {} {before}", again.dual);
             before = again.dual;
@@ -93,7 +93,7 @@ fn the_gap_is_small_whenever_the_adaptive_mode_is_done() {
             learn(&mut state, &x, &problems, row);
             let again = recompute(&state, kernel);
             let found = violation(&state, &again.gradient);
-            assert!(found <= gap + 1e-6 * again.size.max(1.0), "{found} after {row}");
+            assert!(found <= gap + 1e-6 * again.l1_norm.max(1.0), "{found} after {row}");
             open += usize::from(found > p.tolerance);
         }
     }
@@ -153,7 +153,7 @@ fn the_cap_holds_and_support_vectors_stay() {
         assert!((cap == 2 || state.support_count() > 0) && state.counts().over_cap > 0);
         let again = recompute(&state, RBF);
         for (g, exact) in state.output(0).gradient().iter().zip(&again.gradient) {
-            assert!((g - exact).abs() < 1e-5 * again.size.max(1.0), "{g} {exact}");
+            assert!((g - exact).abs() < 1e-5 * again.l1_norm.max(1.0), "{g} {exact}");
         }
     }
 }

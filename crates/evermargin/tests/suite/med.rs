@@ -126,7 +126,7 @@ fn laplacian(p: &MedParams, x: &Matrix) -> Dense {
 }
 
 /// k − k(·, X)(I + MK)⁻¹Mk(X, ·) by elimination, without recursion. M is block diagonal with the blocks 2βL of all batches.
-fn warped(p: &MedParams, batches: &[&Matrix], a: &Matrix, b: &Matrix) -> Dense {
+fn deformed_by_elimination(p: &MedParams, batches: &[&Matrix], a: &Matrix, b: &Matrix) -> Dense {
     let all = stacked(batches.iter().copied());
     let n = all.rows();
     let (mut m, mut first) = (vec![vec![0.0; n]; n], 0);
@@ -170,12 +170,12 @@ fn reference_med(
         let used = t.used();
         let labeled = x.view().select(&used);
         let y: Vec<f64> = used.iter().map(|&i| t.y[i].sign()).collect();
-        let k = warped(p, &seen, &labeled, &labeled);
+        let k = deformed_by_elimination(p, &seen, &labeled, &labeled);
         let known = Matrix::dense(points.clone(), coef.len(), 2).unwrap();
         let old: Vec<f64> = if coef.is_empty() {
             vec![0.0; used.len()]
         } else {
-            let block = warped(p, &seen, &labeled, &known);
+            let block = deformed_by_elimination(p, &seen, &labeled, &known);
             block.iter().map(|r| r.iter().zip(&coef).map(|(k, a)| k * a).sum()).collect()
         };
         let l = used.len();
@@ -202,7 +202,7 @@ fn reference_med(
         coef.extend(y.iter().zip(&alpha).map(|(y, a)| y * a));
     }
     let known = Matrix::dense(points, coef.len(), 2).unwrap();
-    let block = warped(p, &seen, test, &known);
+    let block = deformed_by_elimination(p, &seen, test, &known);
     let decisions = block.iter().map(|r| r.iter().zip(&coef).map(|(k, a)| k * a).sum::<f64>() + b).collect();
     (decisions, alpha, margins)
 }
@@ -339,7 +339,7 @@ fn the_deformed_kernel_does_not_depend_on_the_order_of_batches() {
     let forth: Vec<&Matrix> = batches.iter().collect();
     let back: Vec<&Matrix> = batches.iter().rev().collect();
     let found = deformed(&p, &forth).block(a.view(), b.view());
-    near(&found, &warped(&p, &forth, &a, &b).concat(), 1e-11);
+    near(&found, &deformed_by_elimination(&p, &forth, &a, &b).concat(), 1e-11);
     near(&found, &deformed(&p, &back).block(a.view(), b.view()), 1e-11);
     let one = &batches[0];
     let span = LandmarkSpace::new(one.view(), RBF, 30, 1, &()).unwrap();

@@ -7,7 +7,7 @@ use evermargin::params::{End, FloatRange, ParamKind, ParamValue, ParamValues};
 use evermargin::pipeline::train::{Gamma, TrainOptions};
 use std::collections::BTreeSet;
 
-/// Texts that a parameter of this kind must refuse: of valid_value_unlike type, then out of range.
+/// Texts that a parameter of this kind must refuse: of another type, then out of range.
 pub fn wrong_texts(kind: ParamKind) -> Vec<String> {
     let outside = |range: FloatRange| {
         let below = match range.min {
@@ -124,11 +124,7 @@ fn defaults_of_specifications_equal_defaults_of_structs() {
         assert_eq!(made, spec.make(&specification_defaults(spec)).unwrap(), "{}", spec.name);
         assert_eq!(made.spec().name, spec.name);
         let default = default_of(&made);
-        assert_eq!(
-            made, default,
-            "{}: a specification_defaults default is not that of the struct",
-            spec.name
-        );
+        assert_eq!(made, default, "{}: a default of the specification is not that of the struct", spec.name);
     }
 }
 

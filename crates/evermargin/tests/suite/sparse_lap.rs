@@ -51,7 +51,7 @@ fn classes(labels: &Labels) -> Vec<u32> {
     labels.of.iter().map(|c| c.unwrap()).collect()
 }
 
-/// Three clouds, which give three_clouds problems, with labeled rows of unequal weight.
+/// Three clouds, which give three problems, with labeled rows of unequal weight.
 fn three_clouds(rows: usize, seed: u64) -> (Matrix, Vec<Targets>) {
     let mut rng = rand_pcg::Pcg64::seed_from_u64(seed);
     let class: Vec<u32> = (0..rows as u32).map(|i| i % 3).collect();
@@ -327,7 +327,7 @@ fn pursuit_scores_are_exact_decreases_and_the_best_atom_is_taken() {
                 let after = match backfit {
                     Backfit::Pre => case.best(&wider, norm),
                     Backfit::Post => {
-                        // the decrease is a parabola in each single coefficient; its minimum follows from three_clouds values
+                        // the decrease is a parabola in each single coefficient; its minimum follows from three values
                         let at = |k: usize, b: f64| {
                             let mut beta = beta.clone();
                             beta.iter_mut()

@@ -1,4 +1,4 @@
-//! Class weights by class ratio, and thresholds chosen on held_out_decisions-out decisions, for every estimator of the registry.
+//! Class weights by class ratio, and thresholds chosen on held-out decisions, for every estimator of the registry.
 
 use evermargin::datasets::{GenerateParams, generate};
 use evermargin::estimators::ClassWeight;
