@@ -1,4 +1,4 @@
-//! Small files that expand to much: refused within the memory limit, whatever the format, and read where memory allows.
+//! Small files that expand to large data: refused within the memory limit in every format, and read if memory allows.
 
 use evermargin_io::{Limits, ReadOptions, read, read_bytes};
 use std::io::{Read, Write};
@@ -52,21 +52,21 @@ fn compressed_text_is_refused_within_the_limit() {
         assert!(message.starts_with(&format!("{name}: its ")), "{message}");
         assert!(message.contains("expand to more than the memory limit of 2.0 MiB"), "{message}");
         assert!(message.contains("stream it") && message.contains("raise max_memory"), "{message}");
-        // the text fits, but not beside its rows
+        // the text fits, but not together with its rows
         let message = refused(name, &bytes, 8 * MIB);
         assert!(message.contains("its values need 32.0 MiB of memory, but 2.0 MiB are left"), "{message}");
         assert_eq!(read_bytes(name, bytes, &within(64 * MIB)).unwrap().x.rows(), 1 << 20);
     }
 }
 
-/// Peak memory of this process in bytes, where the system tells it.
+/// Peak memory of this process in bytes, if the system reports it.
 fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)
 }
 
-/// Runs in a process of its own, because other tests of this one take memory too.
+/// Runs in its own process, because other tests use memory, too.
 #[test]
 fn default_limit_bounds_the_peak_memory_of_a_small_file() {
     const FILE: &str = "EVERMARGIN_TEST_BOMB";
