@@ -90,8 +90,8 @@ fn default_limit_bounds_the_peak_memory_of_a_small_file() {
             .env(FILE, &file)
             .output()
             .unwrap();
-        let said = String::from_utf8_lossy(&child.stdout);
-        assert!(child.status.success() && said.contains("1 passed"), "{name}: {said}");
+        let printed = String::from_utf8_lossy(&child.stdout);
+        assert!(child.status.success() && printed.contains("1 passed"), "{name}: {printed}");
     }
 }
 
@@ -110,7 +110,7 @@ fn files_on_disk_are_refused_within_the_limit() {
 }
 
 #[test]
-fn arrays_that_widen_are_refused_within_the_limit() {
+fn arrays_larger_in_memory_are_refused_within_the_limit() {
     // one byte per value in the file, eight in memory
     let array = npy("|u1", "(4096, 1024)", &vec![1; 4 << 20]);
     let archive = npz("X", &array);
@@ -141,7 +141,7 @@ fn wide_and_long_tables_are_refused_within_the_limit() {
 
 /// 50 MB of zeros compress to some kilobytes and are a data set like any other.
 #[test]
-fn a_file_that_compresses_well_is_read_where_memory_allows() {
+fn a_highly_compressed_file_is_read_if_memory_allows() {
     let header: Vec<String> = (0..500).map(|i| format!("x{i}")).collect();
     let text = header.join(",") + ",label\n" + &("0,".repeat(500) + "1\n").repeat(50_000);
     assert!(text.len() > 50_000_000);

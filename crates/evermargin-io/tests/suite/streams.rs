@@ -589,10 +589,12 @@ fn a_source_that_grew_before_the_last_one_is_noted() {
         let (schema, position) = (stream.schema().unwrap().clone(), stream.position().clone());
         let mut again =
             Stream::resume(sources(), options_with(ReadOptions::default()), schema, position).unwrap();
-        let said: Vec<String> = again.take_notes().iter().map(ToString::to_string).collect();
-        assert_eq!(said.len(), notes, "{said:?}");
+        let notes_found: Vec<String> = again.take_notes().iter().map(ToString::to_string).collect();
+        assert_eq!(notes_found.len(), notes, "{notes_found:?}");
         assert!(
-            said.iter().all(|note| note.contains("a.csv has grown") && note.contains("4 bytes are not read"))
+            notes_found
+                .iter()
+                .all(|note| note.contains("a.csv has grown") && note.contains("4 bytes are not read"))
         );
         assert!(all(&mut again, 5).is_empty());
     }

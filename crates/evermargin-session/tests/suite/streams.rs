@@ -1,4 +1,4 @@
-//! Streams with rows that cannot be used: counted, listed, recorded in the log, and never the end of a run.
+//! Streams with unusable rows: they are counted, listed and recorded in the log, and never end a run.
 
 use crate::common::{ROWS, batch, batch_of_another_width, config, home, open, process};
 use evermargin_io::{Source, Stream, StreamOptions};
@@ -70,7 +70,7 @@ fn bad_rows_of_a_file_are_counted_and_recorded_with_their_lines() {
 }
 
 #[test]
-fn a_batch_that_is_refused_becomes_rejected_rows() {
+fn a_refused_batch_becomes_rejected_rows() {
     let home = home();
     let directory = home.path().join("state");
     let mut session = open(&directory).unwrap();
@@ -111,9 +111,9 @@ fn the_random_baseline_resumes_with_the_session() {
     assert_eq!(session.to_bytes().unwrap(), whole.to_bytes().unwrap());
 }
 
-/// Rows that the reader rejected, rows that the engine rejected and the others have numbers in one sequence.
+/// Rows rejected by the reader, rows rejected by the engine and all other rows are numbered in one sequence.
 #[test]
-fn every_row_of_the_stream_has_its_number() {
+fn all_rows_of_a_stream_are_numbered_in_one_sequence() {
     let home = home();
     let path = home.path().join("t.csv");
     let mut text = String::from("a,b,class\n");

@@ -1,4 +1,4 @@
-//! The directory and every file of a store are for their owner alone, whatever the umask.
+//! Only the owner has access to the directory and the files of a store, for any umask.
 
 #![cfg(unix)]
 
@@ -47,7 +47,7 @@ fn only_the_owner_can_read_a_store() {
 }
 
 #[test]
-fn opening_takes_away_access_that_others_were_given() {
+fn opening_removes_access_of_others() {
     let home = home();
     let directory = home.path().join("store");
     append(&mut Store::open(&directory, Open::Create).unwrap(), "batch", &[1; 9]);
