@@ -74,7 +74,7 @@ pub fn arguments(command: &mut Command, test: &str, directory: &Path) {
 
 const CHILD: &str = "EVERMARGIN_SESSION_CHILD";
 
-/// The directory a child was given; none when the test was started by hand.
+/// The directory that a child process was given; `None` if the test was started by hand.
 pub fn given() -> Option<PathBuf> {
     std::env::var_os(CHILD).map(PathBuf::from)
 }

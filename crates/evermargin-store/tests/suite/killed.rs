@@ -19,7 +19,7 @@ fn kind(seq: u64) -> &'static str {
 
 #[test]
 #[ignore = "started by other tests"]
-fn writes_for_ever() {
+fn writes_until_killed() {
     let Some(directory) = given() else { return };
     let mut store = Store::open(&directory, Open::Either).unwrap();
     let mut draw = Draw(store.next_seq());

@@ -222,7 +222,7 @@ fn a_second_process_is_refused_at_once() {
 
 #[test]
 #[ignore = "started by other tests"]
-fn opens() {
+fn opens_the_given_store() {
     let Some(directory) = given() else { return };
     match open(&directory) {
         Ok(store) => println!("opened {}", store.next_seq()),

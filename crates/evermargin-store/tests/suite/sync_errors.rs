@@ -19,7 +19,7 @@ fn write_some(store: &mut Store) -> Result<()> {
 
 #[test]
 #[ignore = "started by other tests"]
-fn writes_a_little() {
+fn writes_some_events() {
     let Some(directory) = given() else { return };
     let mut store = match Store::open(&directory, Open::Either) {
         Ok(store) => store,
