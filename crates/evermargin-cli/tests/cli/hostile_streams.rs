@@ -1,5 +1,5 @@
-//! `run` on streams with unusable rows, on failing disks, and with signals: no data is lost, and a run ends only when it cannot
-//! continue.
+//! `run` on streams with unusable rows, on failing disks, and with signals: no data is lost, and a run ends only when it
+//! cannot continue.
 
 use crate::shell::{Shell, installed};
 use serde_json::Value;
@@ -152,7 +152,8 @@ fn a_stream_without_a_usable_row_is_refused_with_its_first_line() {
     assert!(shell.fails("run nan.svm", 1).err.contains("nan.svm:1:"));
 }
 
-/// Regression: an extreme value, a column of two magnitudes and identical first rows each made a state permanently unusable.
+/// Regression: an extreme value, a column of two magnitudes and identical first rows each made a state permanently
+/// unusable.
 #[test]
 fn extreme_values_never_make_a_state_unusable() {
     let shell = Shell::new();

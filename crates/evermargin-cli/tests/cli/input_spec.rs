@@ -1,4 +1,5 @@
-//! Models store how files become features, so models of `fit`, `label`, `tune` and `run` read further files in the same way.
+//! Models store how files become features, so models of `fit`, `label`, `tune` and `run` read further files in the same
+//! way.
 
 use crate::shell::Shell;
 use std::fmt::Write;
@@ -16,8 +17,8 @@ fn writers(data: &str, options: &str) -> [(String, &'static str); 4] {
     ]
 }
 
-/// Every command writes a model that predicts the file correctly without reading options. All models have the same classes in
-/// the same order and the same sign on rows with large decisions.
+/// Every command writes a model that predicts the file correctly without reading options. All models have the same
+/// classes in the same order and the same sign on rows with large decisions.
 fn check_models_of_all_commands(shell: &Shell, data: &str, new: &str, options: &str) {
     let models = writers(data, options).map(|(line, model)| {
         shell.ok(&line);

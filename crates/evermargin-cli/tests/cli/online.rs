@@ -110,7 +110,7 @@ fn the_learning_curve_is_written() {
 }
 
 /// A data set in two files: the first rows and the others.
-fn two_days(shell: &Shell) {
+fn write_two_files(shell: &Shell) {
     shell.ok("generate waveform --rows 600 --seed 4 -o d.svm");
     let text = shell.text("d.svm");
     let lines: Vec<&str> = text.lines().collect();
@@ -121,7 +121,7 @@ fn two_days(shell: &Shell) {
 #[test]
 fn resume_is_bit_identical_to_partial_fit() {
     let shell = Shell::new();
-    two_days(&shell);
+    write_two_files(&shell);
     for learner in ONLINE {
         let fit =
             format!("fit monday.svm --learner {learner} --c 2 --gamma 0.05 --scale standard --state s.evs");
@@ -159,7 +159,7 @@ fn resume_is_bit_identical_to_partial_fit() {
 #[test]
 fn resuming_with_more_data_improves_accuracy() {
     let shell = Shell::new();
-    two_days(&shell);
+    write_two_files(&shell);
     shell.ok("generate waveform --rows 1000 --seed 5 -o t.svm");
     shell.ok("fit monday.svm --rows 1..40 --learner lasvm --state s.evs -o m.evm");
     let accuracy = || shell.ok("predict m.evm t.svm --json").json()["accuracy"].as_f64().unwrap();
@@ -179,7 +179,7 @@ fn resuming_with_more_data_improves_accuracy() {
 #[test]
 fn interrupted_training_can_be_resumed() {
     let shell = Shell::new();
-    two_days(&shell);
+    write_two_files(&shell);
     for learner in ONLINE {
         shell.ok(&format!("fit monday.svm --learner {learner} --max-seconds 0 --state s.evs -o m.evm"));
         let json = shell.ok("fit tuesday.svm --resume s.evs --state s.evs -o m.evm --json").json();
@@ -216,7 +216,7 @@ fn tables_and_single_class_files_can_resume_a_state() {
 #[test]
 fn refuses_options_that_contradict_a_state() {
     let shell = Shell::new();
-    two_days(&shell);
+    write_two_files(&shell);
     shell.ok("fit monday.svm --learner lasvm --c 2 --scale standard --state s.evs -o m.evm");
     let before = shell.files();
     for (options, why) in [
@@ -283,7 +283,7 @@ fn refuses_options_that_contradict_a_state() {
 #[test]
 fn a_state_begun_with_selection_resumes_with_all_rows() {
     let shell = Shell::new();
-    two_days(&shell);
+    write_two_files(&shell);
     shell.ok("fit monday.svm --learner lasvm --select active --labels-budget 40 --state s.evs -o m.evm");
     let output = shell.ok("fit tuesday.svm --resume s.evs -o m.evm");
     assert!(
@@ -298,7 +298,7 @@ fn a_state_begun_with_selection_resumes_with_all_rows() {
 #[test]
 fn inspect_shows_states() {
     let shell = Shell::new();
-    two_days(&shell);
+    write_two_files(&shell);
     let fitted = shell.ok("fit monday.svm --learner lasvm --state s.evs -o m.evm --json").json();
     let page = shell.ok("inspect s.evs").out;
     for part in [

@@ -59,7 +59,7 @@ fn a_stream_is_labeled_with_few_answers() {
     assert_eq!(history.last().unwrap()["batch"], 20);
     for source in json["label_sources"].as_array().unwrap() {
         let last = &history.last().unwrap()[source["source"].as_str().unwrap()];
-        assert_eq!(*last, source["weight"], "the series ends with the present weights");
+        assert_eq!(*last, source["weight"], "the series ends with the current weights");
     }
     let choice = json["label_choice"].as_str().unwrap();
     assert!(choice.contains(" this stream: ") && choice.contains("held-out labels right"), "{choice}");
@@ -255,8 +255,8 @@ fn write_texts(shell: &Shell) {
 
 const RUN_WITH_COMPARISONS: &str = "run mail.csv --text words --label class --oracle terminal --batch 30 --queries-per-batch 8 --state s --json";
 
-/// An annotator compares samples instead of naming classes, undoes an answer, quits in between, and later compares with samples
-/// of earlier batches.
+/// An annotator compares samples instead of naming classes, undoes an answer, quits in between, and later compares with
+/// samples of earlier batches.
 #[test]
 fn terminal_comparisons_are_answered_and_resumed() {
     let shell = Shell::new();
@@ -373,8 +373,8 @@ fn a_comparison_on_a_terminal_is_answered_with_a_line() {
     assert!(seen.contains("\"labels_spent\":4"), "{seen}");
 }
 
-/// Labels of the data answer comparisons, also for rows whose class they do not name, and a resumed run gives the result of an
-/// uninterrupted one.
+/// Labels of the data answer comparisons, also for rows whose class they do not name, and a resumed run gives the result
+/// of an uninterrupted one.
 #[test]
 fn labels_of_the_data_answer_comparisons() {
     let shell = Shell::new();

@@ -1,5 +1,5 @@
-//! Views of the same rows, by column names and in separate files. In each form the result is bit-identical to that of one file
-//! with column ranges.
+//! Views of the same rows, by column names and in separate files. In each form the result is bit-identical to that of one
+//! file with column ranges.
 
 use crate::shell::Shell;
 use std::fmt::Write;

@@ -1,5 +1,5 @@
-//! The container of models, states and summaries: any flipped bit and any missing byte is detected, and other versions and CPU
-//! levels are refused.
+//! The container of models, states and summaries: any flipped bit and any missing byte is detected, and other versions
+//! and CPU levels are refused.
 
 use crate::samples::{Shape, checkpoint, classifier, clouds, online_options};
 use evermargin::cpu::{CpuLevel, cpu_feature_level};

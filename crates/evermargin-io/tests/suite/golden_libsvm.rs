@@ -293,7 +293,8 @@ fn compare_labels(case: &Case, s: &CaseSolution, breaches: &mut Breaches) {
     }
 }
 
-/// Classes with the maximum number of votes. Of several, LIBSVM takes the one that occurs first, we the first in sorted order.
+/// Classes with the maximum number of votes. In a tie, LIBSVM takes the one that occurs first, we the first in sorted
+/// order.
 fn tied(classifier: &Classifier, f: &[f64]) -> Vec<u32> {
     if classifier.scheme != MulticlassScheme::OneVsOne {
         return Vec::new();
@@ -330,8 +331,8 @@ fn real() -> Option<PathBuf> {
     folder.is_dir().then_some(folder)
 }
 
-/// The parameters of a case with one at a time changed by 0.1 % at ε = 1e-6 or 1 % at 1e-3 (coef0, which has less influence:
-/// ten times as much).
+/// The parameters of a case with one at a time changed by 0.1 % at ε = 1e-6 or 1 % at 1e-3 (coef0, which has less
+/// influence: ten times as much).
 fn perturbed_params(case: &Case) -> Vec<(&'static str, Params)> {
     let (params, share) = (&case.params, if case.epsilon < 1e-5 { 0.001 } else { 0.01 });
     let wrong = 1.0 + share;

@@ -1,5 +1,5 @@
-//! LIBSVM models: models of `svm-train` are read as LIBSVM interprets them, and `svm-predict` reads our models as we interpret
-//! them. The fixtures were made with the programs of LIBSVM; if these are installed, they are run again.
+//! LIBSVM models: models of `svm-train` are read as LIBSVM interprets them, and `svm-predict` reads our models as we
+//! interpret them. The fixtures were made with the programs of LIBSVM; if these are installed, they are run again.
 use crate::samples::{Pcg, Shape, classifier, decisions, matrix, voted};
 use evermargin::data::Matrix;
 use evermargin::model::{Calibration, Classifier, Model};

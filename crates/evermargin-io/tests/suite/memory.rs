@@ -139,7 +139,7 @@ fn wide_and_long_tables_are_refused_within_the_limit() {
     assert!(message.contains("categories are over the cap of 1000"), "{message}");
 }
 
-/// 50 MB of zeros compress to some kilobytes and are a data set like any other.
+/// 50 MB of zeros compress to some kilobytes and are valid data.
 #[test]
 fn a_highly_compressed_file_is_read_if_memory_allows() {
     let header: Vec<String> = (0..500).map(|i| format!("x{i}")).collect();

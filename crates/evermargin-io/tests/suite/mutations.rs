@@ -1,6 +1,6 @@
-//! A small fuzzer that runs with the other tests: valid samples of every format are damaged in thousands of reproducible ways
-//! (flipped bits, cuts, splices, replaced numbers). Nothing may panic, hang or use much memory, and accepted input must be
-//! valid. The coverage-guided fuzzers for the same entry points are in `fuzz/`.
+//! A small fuzzer that runs with the other tests: valid samples of every format are damaged in thousands of reproducible
+//! ways (flipped bits, cuts, splices, replaced numbers). Nothing may panic, hang or use much memory, and accepted input
+//! must be valid. The coverage-guided fuzzers for the same entry points are in `fuzz/`.
 use crate::containers;
 use crate::samples::{Pcg, Shape, checkpoint, classifier, matrix};
 use evermargin::data::Matrix;
@@ -176,9 +176,9 @@ fn damaged_arrays_do_not_panic() {
 
 #[test]
 fn damaged_archives_do_not_panic() {
-    let archive = |damaged_arrays_do_not_panic: &[(&str, Vec<u8>)]| {
+    let archive = |arrays: &[(&str, Vec<u8>)]| {
         let mut npz = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
-        for (name, bytes) in damaged_arrays_do_not_panic {
+        for (name, bytes) in arrays {
             npz.start_file(format!("{name}.npy"), SimpleFileOptions::default()).unwrap();
             npz.write_all(bytes).unwrap();
         }

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 pub const ROWS: usize = 20;
 
 /// A directory that is removed at the end; in memory if the system has such a place.
-pub fn home() -> TempDir {
+pub fn temporary_directory() -> TempDir {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
 }
 
@@ -75,7 +75,7 @@ pub fn arguments(command: &mut Command, test: &str, directory: &Path) {
 const CHILD: &str = "EVERMARGIN_SESSION_CHILD";
 
 /// The directory that a child process was given; `None` if the test was started by hand.
-pub fn given() -> Option<PathBuf> {
+pub fn child_directory() -> Option<PathBuf> {
     std::env::var_os(CHILD).map(PathBuf::from)
 }
 

@@ -1,6 +1,6 @@
 //! Invalid snapshots with a correct checksum: refused with an error, without a panic.
 
-use crate::common::{home, open, process};
+use crate::common::{open, process, temporary_directory};
 use evermargin_io::artifacts::engine::{pack, unpack};
 use evermargin_session::SessionError;
 use evermargin_store::{Open, Store};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 /// Opens a session whose snapshot was changed at one place.
 fn opened_with(pointer: &str, value: Value) -> Result<(), SessionError> {
-    let home = home();
+    let home = temporary_directory();
     let directory = home.path().join("state");
     let mut session = open(&directory).unwrap();
     (0..3).for_each(|k| process(&mut session, k).unwrap());

@@ -1,6 +1,7 @@
-//! Events whose planning is interrupted by the caller's watch: nothing changes, and the stream continues to the same bytes.
+//! Events whose planning is interrupted by the caller's watch: nothing changes, and the stream continues to the same
+//! bytes.
 
-use crate::common::{batch, config, home, open, uninterrupted_session};
+use crate::common::{batch, config, open, temporary_directory, uninterrupted_session};
 use evermargin::solver::{Progress, Watch};
 use evermargin_session::{Oracle, Session, SessionConfig, SessionError};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -47,7 +48,7 @@ fn an_interrupted_event_leaves_the_state_as_it_was() {
 
 #[test]
 fn a_session_that_was_interrupted_resumes_with_the_same_bytes() {
-    let home = home();
+    let home = temporary_directory();
     let directory = home.path().join("state");
     for k in 0..4 {
         let mut session = open(&directory).unwrap();

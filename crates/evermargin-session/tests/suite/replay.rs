@@ -1,7 +1,7 @@
 //! Logs of older programs or with manual events, states of another CPU, and sessions resumed after any event.
 
 use crate::common::{
-    ROWS, batch, batch_of_another_width, config, home, open, process, uninterrupted_session,
+    ROWS, batch, batch_of_another_width, config, open, process, temporary_directory, uninterrupted_session,
 };
 use evermargin::datasets::{GenerateParams, generate};
 use evermargin::engine::{Event as EngineEvent, PairwiseQueries};
@@ -24,7 +24,7 @@ fn append_unusable_events(store: &mut Store) -> u64 {
 
 #[test]
 fn events_that_cannot_be_applied_are_skipped_and_listed() {
-    let home = home();
+    let home = temporary_directory();
     let directory = home.path().join("state");
     let mut session = open(&directory).unwrap();
     process(&mut session, 0).unwrap();
@@ -56,7 +56,7 @@ fn events_that_cannot_be_applied_are_skipped_and_listed() {
 /// The store is closed and opened between any two steps.
 #[test]
 fn a_session_resumes_at_any_step_with_the_same_bytes() {
-    let home = home();
+    let home = temporary_directory();
     for step in 0..8 {
         let directory = home.path().join(step.to_string());
         let mut session = open(&directory).unwrap();
@@ -76,7 +76,8 @@ fn a_session_resumes_at_any_step_with_the_same_bytes() {
             between(&mut session);
             session.answer_from_truth().unwrap();
             between(&mut session);
-            // Answers from hidden labels are stored with the end of the batch, so their queries are pending again after a stop.
+            // Answers from hidden labels are stored with the end of the batch, so their queries are pending again after a
+            // stop.
             session.answer_from_truth().unwrap();
             session.close_batch(0).unwrap();
             between(&mut session);
@@ -114,7 +115,7 @@ fn comparisons_are_answered_and_replayed() {
             let truth = labels.of.iter().map(|c| c.map(|c| labels.classes[c as usize].clone())).collect();
             Batch { truth, ..Batch::new(x, vec![None; 40]) }
         };
-        let home = home();
+        let home = temporary_directory();
         let directory = home.path().join("state");
         let mut whole = Session::new(config(), None).unwrap();
         let store = Store::open(&directory, Open::Either).unwrap();
@@ -160,7 +161,7 @@ fn queries_answered_by_pairs_are_closed() {
 
 #[test]
 fn refused_events_change_nothing_and_are_not_stored() {
-    let home = home();
+    let home = temporary_directory();
     let directory = home.path().join("state");
     let mut session = open(&directory).unwrap();
     process(&mut session, 0).unwrap();
@@ -183,7 +184,7 @@ fn refused_events_change_nothing_and_are_not_stored() {
 
 #[test]
 fn a_state_of_another_cpu_continues_only_if_asked_to() {
-    let home = home();
+    let home = temporary_directory();
     let directory = home.path().join("state");
     process(&mut open(&directory).unwrap(), 0).unwrap();
     let refused = Session::open(&directory, "other", OtherCpu::Refuse);
@@ -202,7 +203,7 @@ fn a_state_of_another_cpu_continues_only_if_asked_to() {
 
 #[test]
 fn a_state_of_another_format_is_refused() {
-    let home = home();
+    let home = temporary_directory();
     let directory = home.path().join("state");
     let mut store = Store::open(&directory, Open::Create).unwrap();
     store.append(&[Event { kind: "begin", body: br#"{"form":1,"params":{}}"# }]).unwrap();

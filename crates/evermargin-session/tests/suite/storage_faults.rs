@@ -1,7 +1,9 @@
 //! Full disks and failing syncs: the type of the error distinguishes them, the event is not applied, the session stays
 //! readable, and it continues after the store is reopened.
 
-use crate::common::{ROWS, arguments, batch, can_trace, config, given, home, open, process};
+use crate::common::{
+    ROWS, arguments, batch, can_trace, child_directory, config, open, process, temporary_directory,
+};
 use evermargin::Matrix;
 use evermargin_io::RejectedRow;
 use evermargin_session::{Batch, Oracle, Session, SessionError};
@@ -20,7 +22,7 @@ fn readable(session: &Session) -> (u64, usize, Vec<u8>) {
 #[test]
 #[ignore = "started by other tests"]
 fn processes_batches_and_recovers() {
-    let Some(directory) = given() else { return };
+    let Some(directory) = child_directory() else { return };
     let mut session = match open(&directory) {
         Ok(session) => session,
         Err(error) => return println!("\nnot opened: {error}"),
@@ -106,7 +108,7 @@ fn a_full_disk_has_its_own_error_type_and_the_session_continues() {
     if !can_trace() {
         return println!("strace is missing or may not trace: not tested");
     }
-    let home = home();
+    let home = temporary_directory();
     let mut full = 0;
     for when in (1..80).step_by(4) {
         let directory = home.path().join(format!("full-{when}"));
@@ -123,7 +125,7 @@ fn a_failed_sync_or_seal_is_a_storage_error_and_the_session_continues() {
     if !can_trace() {
         return println!("strace is missing or may not trace: not tested");
     }
-    let home = home();
+    let home = temporary_directory();
     let (mut failed, mut stored) = (0, 0);
     for (call, times) in [("fdatasync", 10), ("fsync", 12)] {
         for when in 1..=times {
@@ -142,7 +144,7 @@ fn a_failed_sync_or_seal_is_a_storage_error_and_the_session_continues() {
 #[cfg(unix)]
 #[test]
 fn a_disk_that_stays_full_ends_at_once_and_loses_nothing() {
-    let home = home();
+    let home = temporary_directory();
     let directory = home.path().join("limited");
     let mut limited = Command::new("sh");
     limited.args(["-c", "trap '' XFSZ; ulimit -f 120; exec \"$0\" \"$@\""]);
@@ -173,7 +175,7 @@ fn a_disk_that_stays_full_ends_at_once_and_loses_nothing() {
 #[test]
 #[ignore = "started by other tests"]
 fn fills_the_disk() {
-    let Some(directory) = given() else { return };
+    let Some(directory) = child_directory() else { return };
     let mut session = open(&directory).unwrap();
     for k in 0.. {
         let began = Instant::now();

@@ -12,7 +12,7 @@ pub const LOG: &str = "events.db-wal";
 pub const SEAL: &str = "seal";
 
 /// A directory that is removed at the end; in memory if the system has such a place, because syncs are free there.
-pub fn home() -> TempDir {
+pub fn temporary_directory() -> TempDir {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
 }
 
@@ -57,7 +57,7 @@ pub fn files(directory: &Path) -> Files {
 }
 
 /// Makes a new directory with exactly these files.
-pub fn lay(directory: &Path, files: &Files) {
+pub fn write_files(directory: &Path, files: &Files) {
     if directory.exists() {
         fs::remove_dir_all(directory).unwrap();
     }
@@ -113,6 +113,6 @@ pub fn arguments(command: &mut Command, test: &str, directory: &Path) {
 const CHILD: &str = "EVERMARGIN_STORE_CHILD";
 
 /// The directory that a child process was given; `None` if the test was started by hand.
-pub fn given() -> Option<PathBuf> {
+pub fn child_directory() -> Option<PathBuf> {
     std::env::var_os(CHILD).map(PathBuf::from)
 }

@@ -1,7 +1,9 @@
-//! Damage of every byte of a small closed store: opening either refuses, names the file and changes nothing, or reads exactly
-//! the written contents.
+//! Damage of every byte of a small closed store: opening either refuses, names the file and changes nothing, or reads
+//! exactly the written contents.
 
-use crate::common::{DATABASE, Draw, Files, LOG, SEAL, StoreContents, files, home, lay, open, sample};
+use crate::common::{
+    DATABASE, Draw, Files, LOG, SEAL, StoreContents, files, open, sample, temporary_directory, write_files,
+};
 use evermargin_store::{Event, Open, Store};
 use std::path::Path;
 
@@ -20,7 +22,7 @@ fn open_damaged(
     tally: &mut Tally,
     what: &dyn Fn() -> String,
 ) {
-    lay(directory, damaged);
+    write_files(directory, damaged);
     match open(directory) {
         Err(error) => {
             let message = error.to_string();
@@ -47,7 +49,7 @@ fn open_damaged(
 }
 
 fn flip_all(name: &str, bits: impl Fn(usize, &mut Draw) -> Vec<u32>) -> Tally {
-    let home = home();
+    let home = temporary_directory();
     let directory = home.path().join("store");
     let contents = sample(&directory);
     let whole = files(&directory);
@@ -85,7 +87,7 @@ fn flipped_bits_of_one_half_of_the_seal_are_without_effect() {
 
 #[test]
 fn truncated_files_are_refused() {
-    let home = home();
+    let home = temporary_directory();
     let directory = home.path().join("store");
     let contents = sample(&directory);
     let whole = files(&directory);
@@ -104,14 +106,14 @@ fn truncated_files_are_refused() {
 
 #[test]
 fn refuses_a_seal_with_two_damaged_halves() {
-    let home = home();
+    let home = temporary_directory();
     let directory = home.path().join("store");
     sample(&directory);
     let mut damaged = files(&directory);
     for at in [100, 4196] {
         damaged.get_mut(SEAL).unwrap()[at] ^= 1;
     }
-    lay(&directory, &damaged);
+    write_files(&directory, &damaged);
     let message = open(&directory).unwrap_err().to_string();
     assert!(message.contains("seal: neither half of the seal can be read; nothing was changed"), "{message}");
     assert!(files(&directory) == damaged);
@@ -120,7 +122,7 @@ fn refuses_a_seal_with_two_damaged_halves() {
 /// Pages zeroed, duplicated and exchanged.
 #[test]
 fn zeroed_duplicated_and_exchanged_pages_are_detected_or_without_effect() {
-    let home = home();
+    let home = temporary_directory();
     let directory = home.path().join("store");
     let contents = sample(&directory);
     let whole = files(&directory);
@@ -148,7 +150,7 @@ fn zeroed_duplicated_and_exchanged_pages_are_detected_or_without_effect() {
 /// Flipped bits and truncations of the log of a store that was not closed.
 #[test]
 fn flipped_bits_and_truncations_of_the_log_are_detected_or_without_effect() {
-    let home = home();
+    let home = temporary_directory();
     let directory = home.path().join("store");
     let mut store = Store::open(&directory, Open::Create).unwrap();
     crate::common::fill(&mut store);
@@ -177,12 +179,12 @@ fn flipped_bits_and_truncations_of_the_log_are_detected_or_without_effect() {
 /// Reading does not use the list of free pages, but the next write would.
 #[test]
 fn refuses_a_wrong_list_of_free_pages() {
-    let home = home();
+    let temporary_directory = temporary_directory();
     let directory = home.path().join("store");
     sample(&directory);
     let mut damaged = files(&directory);
     damaged.get_mut(DATABASE).unwrap()[39] ^= 1;
-    lay(&directory, &damaged);
+    write_files(&directory, &damaged);
     let message = open(&directory).unwrap_err().to_string();
     assert!(message.contains("Freelist: size is"), "{message}");
     assert!(files(&directory) == damaged);

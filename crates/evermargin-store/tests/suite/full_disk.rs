@@ -1,13 +1,13 @@
 //! Full disk: the write and every later one are refused, and acknowledged events are kept.
 
-use crate::common::{StoreContents, append, arguments, given, home, open};
+use crate::common::{StoreContents, append, arguments, child_directory, open, temporary_directory};
 use evermargin_store::{Error, Event, Open, Store};
 use std::process::Command;
 
 #[test]
 #[ignore = "started by other tests"]
 fn writes_until_it_fails() {
-    let Some(directory) = given() else { return };
+    let Some(directory) = child_directory() else { return };
     let mut store = Store::open(&directory, Open::Create).unwrap();
     let event = Event { kind: "batch", body: &[0x80; 16_000] };
     let error = loop {
@@ -35,7 +35,7 @@ fn writes_until_it_fails() {
 #[cfg(unix)]
 #[test]
 fn a_file_size_limit_loses_no_acknowledged_event() {
-    let home = home();
+    let home = temporary_directory();
     for blocks in [200, 611, 1503] {
         let directory = home.path().join(format!("store-{blocks}"));
         let mut limited = Command::new("sh");

@@ -1,6 +1,6 @@
 //! The hash chain as documented, computed from the rows as any SQL tool reads them.
 
-use crate::common::{DATABASE, home, sample};
+use crate::common::{DATABASE, sample, temporary_directory};
 use rusqlite::Connection;
 use rusqlite::types::Value;
 
@@ -10,7 +10,7 @@ fn number(number: usize) -> [u8; 8] {
 
 #[test]
 fn the_hash_chain_equals_its_documentation() {
-    let home = home();
+    let home = temporary_directory();
     let directory = home.path().join("store");
     let contents = sample(&directory);
     let database = Connection::open(directory.join(DATABASE)).unwrap();
@@ -45,7 +45,7 @@ fn the_hash_chain_equals_its_documentation() {
 
 #[test]
 fn labels_are_readable_with_sql() {
-    let home = home();
+    let home = temporary_directory();
     let directory = home.path().join("store");
     sample(&directory);
     let database = Connection::open(directory.join(DATABASE)).unwrap();

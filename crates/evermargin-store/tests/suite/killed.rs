@@ -1,6 +1,6 @@
 //! A process killed repeatedly during its writes: acknowledged events are kept.
 
-use crate::common::{Draw, append, child, given, home, open};
+use crate::common::{Draw, append, child, child_directory, open, temporary_directory};
 use evermargin_store::{Event, Open, Store};
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
@@ -20,7 +20,7 @@ fn kind(seq: u64) -> &'static str {
 #[test]
 #[ignore = "started by other tests"]
 fn writes_until_killed() {
-    let Some(directory) = given() else { return };
+    let Some(directory) = child_directory() else { return };
     let mut store = Store::open(&directory, Open::Either).unwrap();
     let mut draw = Draw(store.next_seq());
     loop {
@@ -40,7 +40,7 @@ fn writes_until_killed() {
 
 #[test]
 fn fifty_kills_lose_no_acknowledged_event() {
-    let home = home();
+    let home = temporary_directory();
     let directory = home.path().join("store");
     let (mut acknowledged, mut kept, mut draw) = (0, 0, Draw(3));
     for round in 0..50 {

@@ -1,6 +1,6 @@
 //! Random histories against a plain list in memory.
 
-use crate::common::{StoreContents, home, open};
+use crate::common::{StoreContents, open, temporary_directory};
 use evermargin_store::{Event, Open, Record, Snapshot, Store};
 use proptest::collection::vec;
 use proptest::prelude::{Just, Strategy, any, prop_oneof, proptest};
@@ -83,7 +83,7 @@ proptest! {
     #![proptest_config(proptest::test_runner::Config::with_cases(60))]
     #[test]
     fn a_store_equals_a_list_in_memory(steps in steps()) {
-        let home = home();
+        let home = temporary_directory();
         let directory = home.path().join("store");
         let mut store = Store::open(&directory, Open::Create).unwrap();
         let mut plain = ReferenceStore::default();

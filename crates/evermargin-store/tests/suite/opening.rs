@@ -1,6 +1,9 @@
 //! Opening of stores: what is refused, with which message, and that a refusal changes nothing.
 
-use crate::common::{DATABASE, Files, SEAL, StoreContents, child, files, given, home, lay, open, sample};
+use crate::common::{
+    DATABASE, Files, SEAL, StoreContents, child, child_directory, files, open, sample, temporary_directory,
+    write_files,
+};
 use evermargin_store::{Error, Open, Store};
 use rusqlite::Connection;
 use std::fs;
@@ -14,7 +17,7 @@ fn refused(directory: &Path, how: Open) -> String {
 
 #[test]
 fn open_modes_require_or_refuse_an_existing_store() {
-    let home = home();
+    let home = temporary_directory();
     let directory = home.path().join("store");
     assert!(
         refused(&directory, Open::Existing)
@@ -46,7 +49,7 @@ fn open_modes_require_or_refuse_an_existing_store() {
 
 #[test]
 fn names_a_missing_file() {
-    let home = home();
+    let home = temporary_directory();
     let directory = home.path().join("store");
     sample(&directory);
     let whole = files(&directory);
@@ -54,7 +57,7 @@ fn names_a_missing_file() {
         let mut rest = whole.clone();
         rest.remove(name);
         for how in [Open::Existing, Open::Either] {
-            lay(&directory, &rest);
+            write_files(&directory, &rest);
             let message = refused(&directory, how);
             assert!(
                 message.contains(&format!("{name}: missing, though the rest of the store is there")),
@@ -67,7 +70,7 @@ fn names_a_missing_file() {
 
 #[test]
 fn refuses_files_of_another_store() {
-    let home = home();
+    let home = temporary_directory();
     let (one, two) = (home.path().join("one"), home.path().join("two"));
     sample(&one);
     sample(&two);
@@ -75,7 +78,7 @@ fn refuses_files_of_another_store() {
         let mut mixed = files(&one);
         mixed.insert(name.to_string(), files(&two)[name].clone());
         let scratch = home.path().join("scratch");
-        lay(&scratch, &mixed);
+        write_files(&scratch, &mixed);
         let message = refused(&scratch, Open::Existing);
         assert!(message.contains("events.db: belongs to another store than the seal beside it"), "{message}");
         assert!(files(&scratch) == mixed);
@@ -84,12 +87,12 @@ fn refuses_files_of_another_store() {
 
 #[test]
 fn refuses_a_newer_format() {
-    let home = home();
+    let home = temporary_directory();
     let directory = home.path().join("store");
     sample(&directory);
     let mut future = files(&directory);
     future.get_mut(DATABASE).unwrap()[63] = 2;
-    lay(&directory, &future);
+    write_files(&directory, &future);
     let message = refused(&directory, Open::Either);
     assert!(
         message
@@ -101,7 +104,7 @@ fn refuses_a_newer_format() {
 
 #[test]
 fn foreign_files_are_not_touched() {
-    let home = home();
+    let home = temporary_directory();
     let directory = home.path().join("store");
     let contents = sample(&directory);
     let foreign = ["seal.bak", "events.db~", ".events.db.swp", "core", "events.db-shm"];
@@ -158,12 +161,12 @@ fn manual_edits_are_detected() {
         ("CREATE VIEW labels AS SELECT 1", "the tables are not those of a store"),
         ("PRAGMA journal_mode = DELETE", "does not begin as the database of a store does"),
     ];
-    let home = home();
+    let home = temporary_directory();
     let directory = home.path().join("store");
     sample(&directory);
     let whole = files(&directory);
     for (edit, expected) in edits {
-        lay(&directory, &whole);
+        write_files(&directory, &whole);
         Connection::open(directory.join(DATABASE)).unwrap().execute_batch(edit).unwrap();
         let message = refused(&directory, Open::Existing);
         assert!(message.contains(expected) && message.contains(DATABASE), "{edit}: {message}");
@@ -172,7 +175,7 @@ fn manual_edits_are_detected() {
 
 #[test]
 fn another_program_may_read_at_the_same_time() {
-    let home = home();
+    let home = temporary_directory();
     let directory = home.path().join("store");
     let contents = sample(&directory);
     let reader = Connection::open(directory.join(DATABASE)).unwrap();
@@ -188,7 +191,7 @@ fn another_program_may_read_at_the_same_time() {
 
 #[test]
 fn writes_of_another_program_are_detected() {
-    let home = home();
+    let home = temporary_directory();
     let directory = home.path().join("store");
     sample(&directory);
     let mut store = open(&directory).unwrap();
@@ -203,7 +206,7 @@ fn writes_of_another_program_are_detected() {
 
 #[test]
 fn a_second_process_is_refused_at_once() {
-    let home = home();
+    let home = temporary_directory();
     let directory = home.path().join("store");
     sample(&directory);
     let store = open(&directory).unwrap();
@@ -223,7 +226,7 @@ fn a_second_process_is_refused_at_once() {
 #[test]
 #[ignore = "started by other tests"]
 fn opens_the_given_store() {
-    let Some(directory) = given() else { return };
+    let Some(directory) = child_directory() else { return };
     match open(&directory) {
         Ok(store) => println!("opened {}", store.next_seq()),
         Err(error) => println!("refused {error}"),
@@ -236,7 +239,7 @@ fn opens_the_given_store() {
 fn refuses_a_directory_without_write_permission() {
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
     use std::os::unix::process::CommandExt;
-    let home = home();
+    let home = temporary_directory();
     let directory = home.path().join("store");
     sample(&directory);
     let readable =

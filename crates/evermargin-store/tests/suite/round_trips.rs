@@ -1,11 +1,11 @@
 //! Written contents are read back, in the same process and in the next.
 
-use crate::common::{StoreContents, append, fill, home, open, sample};
+use crate::common::{StoreContents, append, fill, open, sample, temporary_directory};
 use evermargin_store::{BODY_LIMIT, Error, Event, Open, Record, Store};
 
 #[test]
 fn events_of_all_kinds_are_read_back() {
-    let home = home();
+    let home = temporary_directory();
     let directory = home.path().join("a place/with #odd? 100% näme");
     let long = "k".repeat(255);
     let large: Vec<u8> = (0..300_000_u64).map(|i| ((i * i) >> 7) as u8).collect();
@@ -37,7 +37,7 @@ fn events_of_all_kinds_are_read_back() {
 
 #[test]
 fn a_closed_store_has_two_files() {
-    let home = home();
+    let home = temporary_directory();
     let directory = home.path().join("store");
     let contents = sample(&directory);
     let names: Vec<String> = crate::common::files(&directory).into_keys().collect();
@@ -49,7 +49,7 @@ fn a_closed_store_has_two_files() {
 
 #[test]
 fn the_two_newest_snapshots_are_kept_and_bound_forgetting() {
-    let home = home();
+    let home = temporary_directory();
     let directory = home.path().join("store");
     let mut store = Store::open(&directory, Open::Create).unwrap();
     fill(&mut store);
@@ -78,7 +78,7 @@ fn the_two_newest_snapshots_are_kept_and_bound_forgetting() {
 
 #[test]
 fn a_large_snapshot_is_read_back() {
-    let home = home();
+    let home = temporary_directory();
     let directory = home.path().join("store");
     let mut store = Store::open(&directory, Open::Create).unwrap();
     let body: Vec<u8> = (0..(130_u32 << 20)).map(|i| (i >> 11) as u8).collect();
@@ -90,7 +90,7 @@ fn a_large_snapshot_is_read_back() {
 
 #[test]
 fn refuses_invalid_events_without_changes() {
-    let home = home();
+    let home = temporary_directory();
     let mut store = Store::open(&home.path().join("store"), Open::Either).unwrap();
     let (long, large) = ("k".repeat(256), vec![0; BODY_LIMIT + 1]);
     for (kind, body) in [("", &b""[..]), (&long, b""), ("a\0", b""), ("large", &large)] {
@@ -103,7 +103,7 @@ fn refuses_invalid_events_without_changes() {
 
 #[test]
 fn forgetting_bodies_bounds_the_file_size() {
-    let home = home();
+    let home = temporary_directory();
     let directory = home.path().join("store");
     let mut store = Store::open(&directory, Open::Create).unwrap();
     let batch = vec![0xaa; 200_000];

@@ -1,7 +1,7 @@
 //! One sync fails, the k-th, for every k: nothing is acknowledged after it, and what was acknowledged before is kept. The
 //! errors are injected with strace; if it is missing or may not trace, the test prints this.
 
-use crate::common::{StoreContents, append, arguments, given, home, open};
+use crate::common::{StoreContents, append, arguments, child_directory, open, temporary_directory};
 use evermargin_store::{Error, Event, Open, Result, Store};
 use std::process::Command;
 
@@ -20,7 +20,7 @@ fn write_some(store: &mut Store) -> Result<()> {
 #[test]
 #[ignore = "started by other tests"]
 fn writes_some_events() {
-    let Some(directory) = given() else { return };
+    let Some(directory) = child_directory() else { return };
     let mut store = match Store::open(&directory, Open::Either) {
         Ok(store) => store,
         Err(error) => return println!("\nnot opened: {error}"),
@@ -39,7 +39,7 @@ fn no_failed_sync_loses_acknowledged_events() {
     if !works.is_ok_and(|status| status.success()) {
         return println!("strace is missing or may not trace: not tested");
     }
-    let home = home();
+    let home = temporary_directory();
     let mut failures = 0;
     for (call, times) in [("fsync", 24), ("fdatasync", 14)] {
         for time in 1..=times {

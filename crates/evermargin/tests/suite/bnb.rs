@@ -376,8 +376,8 @@ fn symmetric_labelings_of_equal_rows_are_not_searched() {
     assert!((found - best).abs() < 1e-4 * best, "{found} {best}");
 }
 
-/// Labels spread between neighbors, so the first descent in the tree already finds both moons, although so few nodes would not
-/// suffice for a search.
+/// Labels spread between neighbors, so the first descent in the tree already finds both moons, although so few nodes
+/// would not suffice for a search.
 #[test]
 fn the_first_descent_follows_neighbors() {
     for seed in [1, 2, 3] {

@@ -33,7 +33,8 @@ fn unlabeled(x: Matrix) -> Event {
     Event::Batch { x, labels }
 }
 
-/// Runs a batch with an annotator who answers everything; returns the effects of its arrival and of its end, and the events.
+/// Runs a batch with an annotator who answers everything; returns the effects of its arrival and of its end, and the
+/// events.
 fn apply_answered_batch(engine: &mut Engine, x: Matrix, names: &[String]) -> (Effects, Effects, Vec<Event>) {
     let base = engine.rows();
     let mut events = vec![unlabeled(x)];
@@ -105,8 +106,8 @@ fn a_few_answers_per_batch_give_high_accuracy() {
     }
 }
 
-/// Label sources are compared with the first labels. Later comparisons wait until enough other work was done, even when due
-/// (here after four batches).
+/// Label sources are compared with the first labels. Later comparisons wait until enough other work was done, even when
+/// due (here after four batches).
 #[test]
 fn comparisons_of_label_sources_wait_for_enough_other_work() {
     let params = EngineParams { query_strategy: QueryStrategy::None, ..small_params() };
@@ -155,8 +156,8 @@ fn replay_is_bit_identical_with_saves_and_any_number_of_threads() {
     }
 }
 
-/// Three clouds. The third appears in the sixth batch, and its name sorts first, so classes of evicted rows are renumbered.
-/// A state saved by an older version, without evicted rows, can be resumed, too.
+/// Three clouds. The third appears in the sixth batch, and its name sorts first, so classes of evicted rows are
+/// renumbered. A state saved by an older version, without evicted rows, can be resumed, too.
 #[test]
 fn evicted_rows_survive_new_classes_and_states_of_older_versions() {
     let params = EngineParams {
@@ -207,14 +208,14 @@ fn predictions_do_not_depend_on_the_labels_of_their_batch() {
         let (_, events, _) = events_of(&params, 5);
         let mut rng = Pcg64::seed_from_u64(99);
         let (x, names) = clouds(50, 3, 0.0, &mut rng);
-        let said = |poisoned: bool| {
+        let predicted = |poisoned: bool| {
             let mut engine = Engine::new(&params).unwrap();
             events.iter().for_each(|e| drop(engine.apply(e.clone()).unwrap()));
             let flip = |n: &String| if (n == "spam") == poisoned { "ham" } else { "spam" }.to_string();
             let labels = names.iter().map(|n| Some(flip(n))).collect();
             engine.apply(Event::Batch { x: x.clone(), labels }).unwrap().labels
         };
-        assert_eq!(said(false), said(true));
+        assert_eq!(predicted(false), predicted(true));
     }
 }
 
@@ -458,8 +459,8 @@ fn class_weights_apply_by_class_name() {
         let (x, names) = clouds(200, 3, 0.0, &mut Pcg64::seed_from_u64(11));
         engine.apply(Event::Batch { x: x.clone(), labels: names.into_iter().map(Some).collect() }).unwrap();
         let classifier = engine.classifier().unwrap();
-        let said = classifier.predict(x).unwrap();
-        (said.class.iter().filter(|c| **c == 1).count(), classifier)
+        let predicted = classifier.predict(x).unwrap();
+        (predicted.class.iter().filter(|c| **c == 1).count(), classifier)
     };
     let (plain, a) = share(&[]);
     assert_eq!(a, share(&[("ham", 1.0), ("other", 7.0)]).1);

@@ -1,5 +1,5 @@
-//! Classifiers of the engine: each equals its estimator trained on the same rows, resumes bit-identically, and respects its
-//! limits.
+//! Classifiers of the engine: each equals its estimator trained on the same rows, resumes bit-identically, and respects
+//! its limits.
 
 use evermargin::data::{Label, Matrix};
 use evermargin::engine::{

@@ -20,7 +20,7 @@ fn rows(count: usize, cols: usize, decisive: usize, rng: &mut Pcg64) -> (Matrix,
     (Matrix::dense(values, count, cols).unwrap(), labels)
 }
 
-fn feed(engine: &mut Engine, x: Matrix, labels: Vec<Option<String>>) -> f64 {
+fn process_batch(engine: &mut Engine, x: Matrix, labels: Vec<Option<String>>) -> f64 {
     let truth = labels.clone();
     let effects = engine.apply(Event::Batch { x, labels }).unwrap();
     let names = engine.classes().names();
@@ -54,7 +54,7 @@ fn decisions_of_rows_without_the_new_columns_do_not_change() {
             let mut engine = Engine::new(&params(kernel)).unwrap();
             for _ in 0..3 {
                 let (x, labels) = rows(40, 3, 0, &mut rng);
-                feed(&mut engine, layout(x), labels);
+                process_batch(&mut engine, layout(x), labels);
             }
             let (probe, _) = rows(50, 3, 0, &mut rng);
             let before = engine.classifier().unwrap();
@@ -79,14 +79,14 @@ fn a_column_that_appears_later_is_learned() {
         let mut engine = Engine::new(&params(kernel)).unwrap();
         for _ in 0..4 {
             let (x, labels) = rows(60, 2, 0, &mut rng);
-            feed(&mut engine, x, labels);
+            process_batch(&mut engine, x, labels);
         }
         for _ in 0..2 {
             let (x, labels) = rows(60, 4, 3, &mut rng);
-            feed(&mut engine, x, labels);
+            process_batch(&mut engine, x, labels);
         }
         let (x, labels) = rows(200, 4, 3, &mut rng);
-        let accuracy = feed(&mut engine, x, labels);
+        let accuracy = process_batch(&mut engine, x, labels);
         assert!(accuracy > 0.9, "{kernel:?}: {accuracy}");
         engine.classifier().unwrap().check().unwrap();
     }
@@ -171,14 +171,14 @@ fn labels_report_their_source() {
     assert!(closed.labels[1..].iter().all(|l| l.source != Some(RowSource::Given)));
 }
 
-/// Late labels are compared with the prediction on arrival and learned. Without other events in between, the model equals the
-/// one that labels on arrival give.
+/// Late labels are compared with the prediction on arrival and learned. Without other events in between, the model equals
+/// the one that labels on arrival give.
 #[test]
 fn late_labels_are_compared_with_the_prediction_on_arrival_and_learned() {
     let mut rng = Pcg64::seed_from_u64(7);
     let mut engine = Engine::new(&params(KernelChoice::Auto)).unwrap();
     let (x, labels) = rows(60, 2, 0, &mut rng);
-    feed(&mut engine, x, labels);
+    process_batch(&mut engine, x, labels);
     let judged = engine.metrics().given.of;
     let remembered = engine.memory().unwrap().len();
     let (x, labels) = rows(30, 2, 0, &mut rng);

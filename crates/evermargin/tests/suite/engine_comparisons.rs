@@ -164,8 +164,8 @@ fn names_answer_comparisons_and_pairs_answer_queries() {
     assert!(!engine.pending_queries().contains(&next));
 }
 
-/// With two classes, a difference implies a label. When a third class appears, the label is withdrawn, and the exclusion is
-/// kept.
+/// With two classes, a difference implies a label. When a third class appears, the label is withdrawn, and the exclusion
+/// is kept.
 #[test]
 fn a_new_class_withdraws_labels_implied_by_elimination() {
     let (mut engine, _, first) = engine_with_queries(&params(PairwiseQueries::OnRequest), 2, 0.5);

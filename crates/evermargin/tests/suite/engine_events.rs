@@ -1,4 +1,5 @@
-//! Random events, most of them invalid: a refused event changes no byte, and replay of committed events gives the live state.
+//! Random events, most of them invalid: a refused event changes no byte, and replay of committed events gives the live
+//! state.
 
 use evermargin::data::Matrix;
 use evermargin::engine::transduction::TransductionParams;

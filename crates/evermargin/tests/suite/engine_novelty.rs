@@ -9,8 +9,8 @@ use rand_pcg::Pcg64;
 
 const ROWS: usize = 100;
 
-/// A batch of Gaussian-like clouds, one per class. The third lies behind the second, as seen from the first, and so far from
-/// a linear boundary between these two.
+/// A batch of Gaussian-like clouds, one per class. The third lies behind the second, as seen from the first, and so far
+/// from a linear boundary between these two.
 fn clouds(classes: usize, sparse: bool, rng: &mut Pcg64) -> (Matrix, Vec<usize>) {
     const CENTERS: [[f64; 3]; 3] = [[0.0, 0.0, 0.0], [3.0, 0.0, 0.0], [12.0, 0.0, 0.0]];
     let (mut values, mut truth) = (Vec::new(), Vec::new());

@@ -104,8 +104,8 @@ fn scaling_adapts_to_a_growing_column() {
             let (values, names) = rows(100, &mut rng, |_, row| row[1] = size * (1.0 + 0.1 * row[1]));
             let effects = engine.apply(batch(values, some_labels(&names))).unwrap();
             assert!(effects.rejected.is_empty(), "batch {k}: {:?}", effects.rejected);
-            let told = effects.notes.iter().any(|n| n.contains("estimated again"));
-            assert_eq!(told, k == 1, "batch {k}: {:?}", effects.notes);
+            let is_noted = effects.notes.iter().any(|n| n.contains("estimated again"));
+            assert_eq!(is_noted, k == 1, "batch {k}: {:?}", effects.notes);
             last = accuracy(&engine, &effects, &names);
             engine.apply(Event::Tick { now: k }).unwrap();
             engine = reload(&engine);
@@ -223,7 +223,8 @@ impl Watch for StopAfter {
     }
 }
 
-/// An interrupt at any stage of planning leaves the engine unchanged; without an interrupt, the effects equal those of `apply`.
+/// An interrupt at any stage of planning leaves the engine unchanged; without an interrupt, the effects equal those of
+/// `apply`.
 #[test]
 fn an_interrupted_plan_does_not_change_the_engine() {
     let mut engine = Engine::new(&EngineParams { c_inferred: 0.5, ..Default::default() }).unwrap();
@@ -260,8 +261,8 @@ fn an_interrupted_plan_does_not_change_the_engine() {
     assert!(interrupted > 3, "{interrupted}");
 }
 
-/// Runs six batches of two clouds with an outlier in row `at`; returns the accuracy after the first batch and the number of
-/// rejected rows.
+/// Runs six batches of two clouds with an outlier in row `at`; returns the accuracy after the first batch and the number
+/// of rejected rows.
 fn accuracy_with(outlier: f64, at: Option<usize>, params: &EngineParams, sparse: bool) -> (f64, u64) {
     let mut engine = Engine::new(params).unwrap();
     let mut rng = Pcg64::seed_from_u64(5);

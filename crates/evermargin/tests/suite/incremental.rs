@@ -53,8 +53,8 @@ fn check(machine: &ExactSvm, kernel: Kernel) {
     }
 }
 
-/// [20] Checks that R times the bordered matrix is the identity, to 1e-11 of the product of their largest values. R is large
-/// for margin samples that are nearly linearly dependent, and so is its rounding error.
+/// [20] Checks that R times the bordered matrix is the identity, to 1e-11 of the product of their largest values. R is
+/// large for margin samples that are nearly linearly dependent, and so is its rounding error.
 fn check_inverse(machine: &ExactSvm) {
     let (margin, inverse) = machine.inverse();
     let (size, r) = (inverse.size(), inverse.values());
@@ -155,7 +155,8 @@ fn random_changes_keep_the_svm_optimal_and_equal_to_training_from_scratch() {
         let exact = objective(&machine, kernel);
         assert!((exact - value).abs() < 1e-5 * (1.0 + value.abs()), "{exact} {value}");
         if kernel == RBF && machine.places().contains(&Place::Margin) {
-            // the kernel of `svc` is single precision, so the error of its α is that precision times the condition number of Q
+            // the kernel of `svc` is single precision, so the error of its α is that precision times the condition number
+            // of Q
             assert!(machine.alpha().iter().zip(&alpha).all(|(a, b)| (a - b).abs() < 1e-3 * c), "{seed}");
             assert!((machine.bias() - bias).abs() < 1e-3, "{} {bias}", machine.bias());
         }

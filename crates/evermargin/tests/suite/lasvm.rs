@@ -1,6 +1,6 @@
 //! `lasvm`: invariants of its state after every sample, on random problems. Numbers in brackets are those of the list of
 //! invariants for Ertekin's thesis.
-use crate::common::{clouds, learn, recompute, whole};
+use crate::common::{clouds, learn, recompute, small_integers};
 use evermargin::data::{Label, Matrix};
 use evermargin::estimators::online::lasvm::{Lasvm, LasvmParams, LasvmVariant};
 use evermargin::estimators::supervised::svc::SvcParams;
@@ -35,7 +35,7 @@ fn state_invariants_hold_after_every_sample() {
     for seed in 0..12 {
         let c = [0.1, 1.0, 10.0][seed as usize % 3];
         let ((x, problems), kernel, exact) = if seed % 2 == 0 {
-            (whole(60, 3, seed), Kernel::Linear, 1e-9)
+            (small_integers(60, 3, seed), Kernel::Linear, 1e-9)
         } else {
             (clouds(60, 3, seed), RBF, 3e-7)
         };
@@ -60,8 +60,8 @@ fn state_invariants_hold_after_every_sample() {
             for (g, expected) in dual.gradient().iter().zip(&again.gradient) {
                 assert!((g - expected).abs() <= exact * again.l1_norm.max(1.0), "{g} not {expected}");
             }
-            // [2] to 1e-8 with the kernel values of the solver. Those of an rbf kernel are single precision, so the comparison
-            // with double precision above is limited to that.
+            // [2] to 1e-8 with the kernel values of the solver. Those of an rbf kernel are single precision, so the
+            // comparison with double precision above is limited to that.
             let own = own_gradient(&mut state);
             let dual = state.output(0);
             for (g, expected) in dual.gradient().iter().zip(&own) {
@@ -166,7 +166,7 @@ fn one_epoch_is_close_to_the_optimum_and_three_reach_it() {
 
 #[test]
 fn flipped_labels_scaled_kernels_and_permuted_columns_give_the_same_function() {
-    let (x, problems) = whole(80, 3, 9);
+    let (x, problems) = small_integers(80, 3, 9);
     let p = LasvmParams { kernel: Kernel::Linear, c: 0.5, ..Default::default() };
     let base = decisions(&fit(&p, &x, &problems).model, &x);
     // [11] flipped labels negate the function. Here samples are learned in row order, because the default order of both
@@ -231,7 +231,8 @@ fn degenerate_data_gives_finite_decisions() {
 
 #[test]
 fn the_cache_size_does_not_change_the_result() {
-    // [13] finishing fetches as many rows at a time as the cache holds, at most 384; apart from this, results are bit-identical
+    // [13] finishing fetches as many rows at a time as the cache holds, at most 384; apart from this, results are
+    // bit-identical
     let (x, problems) = clouds(500, 4, 3);
     for loss in [LasvmVariant::Hinge, LasvmVariant::Gap] {
         let run = |cache_bytes, finish| {

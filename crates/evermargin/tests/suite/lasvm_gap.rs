@@ -154,8 +154,8 @@ fn without_outliers_all_variants_give_the_same_state() {
 }
 
 /// [20] for the filter with s = −10⁹. No parameter removes the upper end of its gate, so the test checks instead that the
-/// samples that pass give the state of `lasvm-g` bit by bit, and that all others lie beyond 1. Cleaning depends on the number
-/// of samples seen, so it is off.
+/// samples that pass give the state of `lasvm-g` bit by bit, and that all others lie beyond 1. Cleaning depends on the
+/// number of samples seen, so it is off.
 #[test]
 fn the_filter_equals_lasvm_g_on_the_samples_that_pass() {
     for seed in [24, 25, 26] {
@@ -181,8 +181,8 @@ fn the_filter_equals_lasvm_g_on_the_samples_that_pass() {
     }
 }
 
-/// Finishing with the ramp loss is the concave-convex procedure on the points: at the end each point lies on the side that its
-/// bounds indicate, the loss on the points has not increased, and finishing again takes no steps.
+/// Finishing with the ramp loss is the concave-convex procedure on the points: at the end each point lies on the side
+/// that its bounds indicate, the loss on the points has not increased, and finishing again takes no steps.
 #[test]
 fn finishing_with_the_ramp_loss_is_consistent_and_idempotent() {
     let mut changed = 0;

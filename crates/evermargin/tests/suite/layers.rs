@@ -36,7 +36,7 @@ fn code(source: &str) -> String {
 }
 
 /// First names of a path: a single name, or all names of a group in braces.
-fn heads(path: &str) -> Vec<String> {
+fn first_names(path: &str) -> Vec<String> {
     let name = |text: &str| text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>();
     let Some(group) = path.strip_prefix('{') else { return vec![name(path)] };
     let (mut depth, mut found, mut start) = (1, Vec::new(), 0);
@@ -67,7 +67,7 @@ fn root_uses(source: &str, depth: usize) -> Vec<(usize, String)> {
                 continue;
             }
             let line = code[..at].matches('\n').count() + 1;
-            let names = heads(&code[at + prefix.len()..]).into_iter();
+            let names = first_names(&code[at + prefix.len()..]).into_iter();
             found.extend(names.filter(|n| strict || layer(n).is_some()).map(|n| (line, n)));
         }
     }

@@ -50,7 +50,7 @@ fn da() -> LinearDaParams {
     }
 }
 
-fn both() -> [Box<dyn Fit>; 2] {
+fn both_estimators() -> [Box<dyn Fit>; 2] {
     [Box::new(tsvm()), Box::new(da())]
 }
 
@@ -97,7 +97,7 @@ fn the_solution_is_the_minimum_for_its_labels() {
     for seed in 0..6 {
         let (x, mut t) = clouds(50, 4, 10, 0.5, seed);
         t.cost.iter_mut().enumerate().for_each(|(i, c)| *c = 1.0 + (i % 3) as f64);
-        for params in both() {
+        for params in both_estimators() {
             let fitted = fit(params.as_ref(), x.view(), &t);
             let (objective, other) = minimum(x.view(), &t, &labels(&fitted), 0.02, 1.0);
             let found = fitted.reports[0].objective;
@@ -140,7 +140,7 @@ fn without_unlabeled_weight_it_equals_the_supervised_solution() {
     let (x, t) = clouds(30, 4, 10, 0.4, 2);
     let rows: Vec<usize> = (0..10).collect();
     let alone = minimum(x.view().select(&rows).view(), &t.select(&rows), &[true; 10], 0.02, 1.0).1;
-    for params in both() {
+    for params in both_estimators() {
         let supervised = fit(params.supervised().unwrap().as_ref(), x.view(), &t);
         assert!(close(&weights(&supervised), &weights(&alone), 1e-5));
         let without = fit(params.as_ref(), x.view().select(&rows).view(), &t.select(&rows));
@@ -166,7 +166,7 @@ fn the_objective_is_not_below_exhaustive_search_and_reaches_it_on_clear_clusters
                 best = best.min(minimum(x.view(), &t, &labels, 0.02, 1.0).0);
             }
         }
-        for params in both() {
+        for params in both_estimators() {
             let found = fit(params.as_ref(), x.view(), &t).reports[0].objective;
             assert!(found > best - 1e-7, "{found} {best}");
             assert!(apart < 1.0 || found < best + 1e-6, "{found} {best} {params:?}");
@@ -293,7 +293,7 @@ fn flipped_labels_and_ratio_negate_the_function() {
 #[test]
 fn dense_and_sparse_rows_give_the_same_model() {
     let (x, t) = clouds(70, 6, 10, 0.4, 4);
-    for params in both() {
+    for params in both_estimators() {
         let (a, b) = (fit(params.as_ref(), x.view(), &t), fit(params.as_ref(), x.view().to_csr().view(), &t));
         assert!(close(&weights(&a), &weights(&b), 1e-6));
         assert_eq!(labels(&a), labels(&b));
@@ -335,12 +335,12 @@ fn weight_two_equals_two_copies_and_a_common_factor_has_no_effect() {
     let labeled: Vec<usize> = (0..60).chain((0..10).filter(|i| i % 4 < 2)).collect();
     let weighted =
         Targets { cost: (0..60).map(|i| if i % 4 < 2 && i < 10 { 2.0 } else { 1.0 }).collect(), ..t.clone() };
-    for params in both() {
+    for params in both_estimators() {
         let copied = fit(params.as_ref(), x.view().select(&labeled).view(), &t.select(&labeled));
         let weighted = fit(params.as_ref(), x.view(), &weighted);
         assert!(close(&weights(&copied), &weights(&weighted), 1e-4), "{params:?}");
     }
-    for params in both() {
+    for params in both_estimators() {
         let tripled = Targets { cost: vec![3.0; 60], ..t.clone() };
         let (a, b) = (fit(params.as_ref(), x.view(), &t), fit(params.as_ref(), x.view(), &tripled));
         assert!(close(&weights(&a), &weights(&b), 1e-6));
@@ -415,7 +415,7 @@ impl Watch for StopAfter {
 #[test]
 fn an_interrupt_leaves_a_valid_model() {
     let (x, t) = clouds(80, 5, 8, 0.3, 1);
-    for params in both() {
+    for params in both_estimators() {
         let counted = StopAfter(AtomicUsize::new(0), usize::MAX);
         params.fit(x.view(), std::slice::from_ref(&t), &counted).unwrap();
         let calls = counted.0.into_inner();
@@ -538,7 +538,7 @@ fn refuses_invalid_parameters_and_single_class_labels() {
     );
     let (x, mut t) = clouds(20, 2, 6, 0.5, 1);
     t.y[..6].fill(Label::Pos);
-    for params in both() {
+    for params in both_estimators() {
         let error = params.fit(x.view(), std::slice::from_ref(&t), &()).unwrap_err().to_string();
         assert!(error.contains("two classes"), "{error}");
     }
@@ -551,7 +551,7 @@ fn degenerate_data_gives_finite_scores() {
         fitted.model.check().unwrap();
         assert!(fitted.transduced.as_ref().unwrap().scores[0].iter().all(|s| s.is_finite()));
     };
-    for params in both() {
+    for params in both_estimators() {
         // one unlabeled row; rows of zeros; identical rows; no columns
         let rows: Vec<usize> = (0..7).collect();
         finite(&fit(params.as_ref(), x.view().select(&rows).view(), &t.select(&rows)));

@@ -1,5 +1,5 @@
 //! `local-svc`: invariants after every sample. [22] is a number in the list of invariants for Emara's thesis.
-use crate::common::{clouds, learn, recompute, whole};
+use crate::common::{clouds, learn, recompute, small_integers};
 use evermargin::data::{Label, Matrix};
 use evermargin::estimators::online::lasvm::{Lasvm, LasvmParams, LasvmVariant, Mode, Neighborhood};
 use evermargin::estimators::supervised::svc::SvcParams;
@@ -88,8 +88,11 @@ fn the_adaptive_mode_ends_with_a_small_violation() {
     let mut open = 0;
     for seed in 0..6 {
         let (c, gap) = ([0.3, 3.0, 30.0][seed as usize % 3], [0.05, 0.5][seed as usize % 2]);
-        let ((x, problems), kernel) =
-            if seed < 3 { (clouds(120, 3, seed), RBF) } else { (whole(120, 3, seed), Kernel::Linear) };
+        let ((x, problems), kernel) = if seed < 3 {
+            (clouds(120, 3, seed), RBF)
+        } else {
+            (small_integers(120, 3, seed), Kernel::Linear)
+        };
         let mut p = LasvmParams { kernel, ..params(Mode::Adaptive, c) };
         p.local.gap = gap;
         let mut state = Lasvm::new(&p, x.view(), 1).unwrap();

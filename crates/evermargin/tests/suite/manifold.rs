@@ -292,7 +292,7 @@ fn row_order_storage_and_label_signs_do_not_change_the_function() {
 
 #[test]
 fn a_row_without_edges_does_not_change_the_function() {
-    // [5] a graph given: the last row is joined to none
+    // [5] with a given graph in which the last row has no edge
     let (x, class) = moons(60, 0.15, 6);
     let t = label_first(&class, 3);
     let params = PenaltyParams::default();
@@ -427,7 +427,8 @@ fn n_landmarks_bounds_the_support_and_60_landmarks_are_close_to_all() {
 
 #[test]
 fn more_labels_than_landmarks_are_solved_in_landmark_space() {
-    // v minimizes ½vᵀ(I + ratio·RᵀLR)v + ½c Σ(yᵢ − rᵢ·v)², by elimination over the 12 landmarks; 120 of 140 rows are labeled
+    // v minimizes ½vᵀ(I + ratio·RᵀLR)v + ½c Σ(yᵢ − rᵢ·v)², by elimination over the 12 landmarks; 120 of 140 rows are
+    // labeled
     let (x, class) = moons(140, 0.2, 31);
     let t = label_first(&class, 60);
     let p = LapParams { n_landmarks: 12, ..params(Loss::Square) };

@@ -77,7 +77,7 @@ fn near(a: &[f64], b: &[f64], tolerance: f64) {
     assert!(worst <= tolerance, "differ by {worst}");
 }
 
-fn apart(a: &[f64], b: &[f64]) -> f64 {
+fn max_difference(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
 }
 
@@ -125,7 +125,8 @@ fn laplacian(p: &MedParams, x: &Matrix) -> Dense {
     unit(x.rows()).iter().map(|e| penalty.apply(e)).collect()
 }
 
-/// k − k(·, X)(I + MK)⁻¹Mk(X, ·) by elimination, without recursion. M is block diagonal with the blocks 2βL of all batches.
+/// k − k(·, X)(I + MK)⁻¹Mk(X, ·) by elimination, without recursion. M is block diagonal with the blocks 2βL of all
+/// batches.
 fn deformed_by_elimination(p: &MedParams, batches: &[&Matrix], a: &Matrix, b: &Matrix) -> Dense {
     let all = stacked(batches.iter().copied());
     let n = all.rows();
@@ -326,7 +327,7 @@ fn one_batch_with_its_graph_equals_lapsvm() {
         let state = learn(&p, &[(x.clone(), t.clone())]);
         near(&state.decisions(x.view()).unwrap(), &expected, 2e-4);
         let plain = learn(&MedParams { gamma_i: 0.0, ..p }, &[(x.clone(), t.clone())]);
-        assert!(apart(&plain.decisions(x.view()).unwrap(), &expected) > 0.01);
+        assert!(max_difference(&plain.decisions(x.view()).unwrap(), &expected) > 0.01);
     }
 }
 
@@ -462,7 +463,7 @@ fn a_batch_of_one_class_changes_decisions_unless_the_intercept_is_free() {
             let mut state = learn(&p, from_ref(&first));
             let before = state.decisions(test.view()).unwrap();
             learn_batch(&mut state, &x, &t);
-            let moved = apart(&state.decisions(test.view()).unwrap(), &before);
+            let moved = max_difference(&state.decisions(test.view()).unwrap(), &before);
             if moves { assert!(moved > 0.1, "{moved}") } else { near(&[moved], &[0.0], 1e-9) }
         }
     }
@@ -525,7 +526,7 @@ fn decisions_do_not_depend_on_the_order_of_landmarks() {
     let few = learn(&MedParams { n_landmarks: 40, ..params() }, &stream);
     let Posterior::Features(f) = few.known() else { panic!() };
     assert!(f.space().dim() <= 40 && f.space().dim() > 30);
-    assert!(apart(&few.decisions(test.view()).unwrap(), &expected) < 0.2);
+    assert!(max_difference(&few.decisions(test.view()).unwrap(), &expected) < 0.2);
 }
 
 #[test]
@@ -697,7 +698,7 @@ fn several_outputs_share_the_kernel_only() {
     let one = learn(&params(), &stream).decisions(test.view()).unwrap();
     let two = both.decisions(test.view()).unwrap();
     near(&two.iter().step_by(2).copied().collect::<Vec<_>>(), &one, 2e-5);
-    assert!(apart(&two.iter().skip(1).step_by(2).copied().collect::<Vec<_>>(), &one) > 0.01);
+    assert!(max_difference(&two.iter().skip(1).step_by(2).copied().collect::<Vec<_>>(), &one) > 0.01);
     let model = both.model().decision(test.view()).unwrap();
     near(&model, &two, 1e-4);
 }

@@ -98,7 +98,8 @@ fn tiny_problems_reach_the_optimum_of_exhaustive_search() {
     }
 }
 
-/// Recomputes all quantities from the kernel matrix in double precision; `slack` covers the tolerance and single precision.
+/// Recomputes all quantities from the kernel matrix in double precision; `slack` covers the tolerance and single
+/// precision.
 #[test]
 fn larger_problems_satisfy_the_optimality_conditions() {
     for kernel in POSITIVE {

@@ -197,8 +197,8 @@ fn the_estimated_ratio_does_not_depend_on_row_order() {
     }
 }
 
-/// The exact path uses the hinge loss and the warm-started path the squared hinge: different curves with their minima at the
-/// same place.
+/// The exact path uses the hinge loss and the warm-started path the squared hinge: different curves with their minima at
+/// the same place.
 #[test]
 fn exact_and_warm_started_paths_choose_the_same_ratio() {
     let n = 200;

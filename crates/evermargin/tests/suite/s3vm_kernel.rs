@@ -165,7 +165,8 @@ fn the_balance_constraint_holds() {
     }
 }
 
-/// Half of the 10 labels are positive, and a ratio of 0.1 is given: all estimators return exactly that fraction of positives.
+/// Half of the 10 labels are positive, and a ratio of 0.1 is given: all estimators return exactly that fraction of
+/// positives.
 #[test]
 fn a_given_ratio_is_met_exactly() {
     let (x, labels) = data("g50c", 140, 5);

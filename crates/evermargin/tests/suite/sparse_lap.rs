@@ -268,7 +268,7 @@ fn a_basis_of_all_rows_equals_laprls() {
                 method,
                 ..Default::default()
             };
-            let difference = apart(&exact(&fit(&params, &x, &many), &x), &exact(&expected, &x));
+            let difference = max_difference(&exact(&fit(&params, &x, &many), &x), &exact(&expected, &x));
             assert!(difference < 1e-9, "{method:?} {scaling:?} {power}: {difference}");
         }
     }
@@ -388,7 +388,7 @@ fn a_pursuit_cache_does_not_change_the_result() {
             );
             let found = pursued(Some(&shared_cache));
             assert_eq!(found.0, atoms);
-            assert!(apart(&found.1, &beta) < 1e-9 && (found.2 - value).abs() < 1e-12);
+            assert!(max_difference(&found.1, &beta) < 1e-9 && (found.2 - value).abs() < 1e-12);
         }
     }
 }
@@ -549,7 +549,7 @@ fn some_atoms() -> Vec<Atom> {
     [4, 11, 19, 23, 30, 38].map(|row| Atom { row, scale: 0 }).to_vec()
 }
 
-fn apart(a: &[Vec<f64>], b: &[Vec<f64>]) -> f64 {
+fn max_difference(a: &[Vec<f64>], b: &[Vec<f64>]) -> f64 {
     a.iter().flatten().zip(b.iter().flatten()).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
 }
 
@@ -562,7 +562,11 @@ fn the_slack_solution_equals_alternating_minimization() {
         let found = outputs(&case, &sparse_objective, &some_atoms());
         let alternating: Vec<Vec<f64>> =
             case.known.y.iter().map(|y| alternating_slack(&case, &rows(&some_atoms()), nu, y)).collect();
-        assert!(apart(&found, &alternating) < 1e-7, "{nu}: {}", apart(&found, &alternating));
+        assert!(
+            max_difference(&found, &alternating) < 1e-7,
+            "{nu}: {}",
+            max_difference(&found, &alternating)
+        );
     }
 }
 
@@ -578,7 +582,7 @@ fn slack_tends_to_the_restricted_and_to_the_decoupled_solution() {
     };
     let restricted = outputs(&case, &case.plain(), &some_atoms());
     let far: Vec<f64> =
-        [1e2, 1e4, 1e6].iter().map(|nu| apart(&slack(*nu, case.gamma), &restricted)).collect();
+        [1e2, 1e4, 1e6].iter().map(|nu| max_difference(&slack(*nu, case.gamma), &restricted)).collect();
     assert!(far[0] > 20.0 * far[1] && far[1] > 20.0 * far[2] && far[2] < 1e-4, "{far:?}");
     let fields = transduce(case.gamma[1], &case.known, &case.penalty, &()).unwrap();
     let s = case.smooth(0.0);
@@ -589,7 +593,7 @@ fn slack_tends_to_the_restricted_and_to_the_decoupled_solution() {
     let decoupled = outputs(&case, &SparseObjective::decoupled(0.05, fields), &some_atoms());
     let near: Vec<f64> = [1e-2, 1e-4, 1e-6]
         .iter()
-        .map(|nu| apart(&slack(*nu, [0.05 * nu, case.gamma[1]]), &decoupled))
+        .map(|nu| max_difference(&slack(*nu, [0.05 * nu, case.gamma[1]]), &decoupled))
         .collect();
     assert!(near[0] > 20.0 * near[1] && near[1] > 20.0 * near[2] && near[2] < 1e-4, "{near:?}");
 }
@@ -761,7 +765,7 @@ fn without_unlabeled_rows_it_equals_least_squares_on_the_labels() {
     let narrow = SparseLapParams { kernel: Kernel::Rbf { gamma: 500.0 }, ..params.clone() };
     let laprls = LapParams { loss: Loss::Square, kernel: narrow.kernel, gamma_a: 0.1, ..Default::default() };
     let expected = laprls.fit(x.view(), &problem, &()).unwrap();
-    assert!(apart(&exact(&fit(&narrow, &x, &problem), &x), &exact(&expected, &x)) < 1e-9);
+    assert!(max_difference(&exact(&fit(&narrow, &x, &problem), &x), &exact(&expected, &x)) < 1e-9);
     let found = fit(&params, &x, &problem);
     // fewer functions than labels: with a third of them the pursuit is nearly as good
     let few = fit(&SparseLapParams { n_landmarks: 30, ..params.clone() }, &x, &problem);
@@ -819,7 +823,7 @@ fn results_are_bit_identical_for_any_number_of_threads_and_close_for_sparse_rows
         let sparse = on(&csr, 2).0;
         // sparse rows compute edge lengths from inner products, and squashed outputs are solved to 1e-5
         let near = if method == Method::Sigmoid { 1e-4 } else { 1e-7 };
-        assert!(apart(&one.0, &sparse) < near, "{method:?}: {}", apart(&one.0, &sparse));
+        assert!(max_difference(&one.0, &sparse) < near, "{method:?}: {}", max_difference(&one.0, &sparse));
     }
 }
 
@@ -940,7 +944,7 @@ fn handles_identical_rows_and_linear_and_precomputed_kernels() {
     let graph = plain.penalty.graph(x.view(), &()).unwrap().unwrap();
     let given = LapParams { kernel: Kernel::Precomputed, ..plain.clone() }.along(&graph.into()).unwrap();
     let found = given.fit(k.view(), &problem, &()).unwrap();
-    assert!(apart(scores(&found), scores(&plain.fit(x.view(), &problem, &()).unwrap())) < 1e-7);
+    assert!(max_difference(scores(&found), scores(&plain.fit(x.view(), &problem, &()).unwrap())) < 1e-7);
     let mut asymmetric = kernel_matrix(&x, Kernel::Rbf { gamma: 3.0 });
     asymmetric[3][5] += 0.1;
     let asymmetric = Matrix::dense(asymmetric.concat(), 60, 60).unwrap();

@@ -38,7 +38,7 @@ fn exact_output(model: &Model, x: MatrixView<'_>, output: usize) -> Vec<f64> {
 }
 
 /// |f|² of an output.
-fn size(model: &Model, output: usize) -> f64 {
+fn squared_norm(model: &Model, output: usize) -> f64 {
     let Model::Expansion { points, coef, .. } = model else { panic!("no expansion") };
     dot(&coef[output], &exact_output(model, points.view(), output))
 }
@@ -71,7 +71,7 @@ fn coordinates_are_centered_and_orthonormal() {
                 }
                 let mut lf = vec![0.0; 150];
                 graph.laplacian(f, false, &mut lf);
-                let objective = gamma * size(&found.model, a) + dot(f, &lf);
+                let objective = gamma * squared_norm(&found.model, a) + dot(f, &lf);
                 assert!((objective - found.objectives[a]).abs() < 1e-6 * objective, "{objective} {found:?}");
                 let far = f.iter().fold(0.0f64, |m, v| if v.abs() > m.abs() { *v } else { m });
                 assert!(far > 0.0);
@@ -145,14 +145,14 @@ fn separates_moons_and_spirals_including_new_points() {
 fn decisions_of_the_model_equal_the_coordinates() {
     let (x, _) = generate_set("two-moons", 200, 0.1, 5);
     let found = run(&x, 3, &params(1e-3, 6));
-    let said = found.model.decision(x.view()).unwrap();
+    let decisions = found.model.decision(x.view()).unwrap();
     let Model::Expansion { coef, .. } = &found.model else { panic!("no expansion") };
     for (a, f) in found.coordinates.iter().enumerate() {
         let exact = exact_output(&found.model, x.view(), a);
         assert!(f.iter().zip(&exact).all(|(f, e)| (f - e).abs() < 1e-8));
         // single precision; see tolerances in CONTRIBUTING
         let tolerance = 1e-5 * coef[a].iter().map(|c| c.abs()).sum::<f64>();
-        assert!((0..200).all(|i| (f[i] - said[3 * i + a]).abs() < tolerance.max(1e-9)));
+        assert!((0..200).all(|i| (f[i] - decisions[3 * i + a]).abs() < tolerance.max(1e-9)));
     }
 }
 

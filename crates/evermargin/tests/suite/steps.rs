@@ -46,7 +46,8 @@ impl DualProblem {
         linear - 0.5 * square
     }
 
-    /// Runs `take_step` and returns the changes of α. Checks that the objective increased by exactly the gain of these changes.
+    /// Runs `take_step` and returns the changes of α. Checks that the objective increased by exactly the gain of these
+    /// changes.
     fn checked_step(
         &mut self,
         take_step: impl FnOnce(&mut Dual, &mut KernelGram<'static>) -> bool,

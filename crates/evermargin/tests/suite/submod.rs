@@ -250,7 +250,8 @@ proptest! {
         }
     }
 
-    /// Invariants 12 and 13: polish and exchange never decrease D, brute force bounds all values, fixed points are optimal.
+    /// Invariants 12 and 13: polish and exchange never decrease D, brute force bounds all values, fixed points are
+    /// optimal.
     #[test]
     fn polishing_never_decreases_the_objective_or_exceeds_brute_force(p in small(), share in 0.0..1.0f64, seed in any::<u64>()) {
         let n = p.seeds.unlabeled.len();
@@ -613,8 +614,8 @@ fn polished_objective_is_not_below_thesis() {
     check_polished_is_not_below_thesis(0..16, |seed| 100 + 150 * seed);
 }
 
-/// Fails for some seeds: greedy of `thesis` sees all rows, and on data without clusters its optimum was better by 7e-6 of D
-/// (6096 rows).
+/// Fails for some seeds: greedy of `thesis` sees all rows, and on data without clusters its optimum was better by 7e-6 of
+/// D (6096 rows).
 #[test]
 #[ignore = "with more than 4096 rows, greedy of polished sees a sample only, so the order of the two local optima is not determined"]
 fn polished_objective_is_not_below_thesis_on_many_rows() {

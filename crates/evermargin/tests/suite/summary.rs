@@ -246,8 +246,8 @@ fn greedy_reaches_its_guarantee_and_the_relaxation_is_an_upper_bound() {
         let reached = objective(&params, &pool, &picks.order).unwrap();
         assert!(reached >= (1.0 - (-1.0f64).exp()) * best && reached <= best + 1e-5);
 
-        // the relaxation is an upper bound for all sets, and its solution is optimal: gradients of all shares strictly between
-        // 0 and 1 are equal
+        // the relaxation is an upper bound for all sets, and its solution is optimal: gradients of all shares strictly
+        // between 0 and 1 are equal
         let params = with(NARROW, Lambda::Static);
         let lambda = 10.0 / 8.0;
         let best = sets.iter().map(|s| g(&pool, NARROW, [lambda, 0.0, 1.0], s)).fold(f64::MIN, f64::max);

@@ -66,8 +66,8 @@ fn a_prepared_model_predicts_single_rows_like_the_whole_table() {
         assert_eq!(classifier.predict_by(&ready, x.view()).unwrap(), whole);
         for i in 0..120 {
             let one = x.view().select(&[i]);
-            let said = classifier.predict_by(&ready, one.view()).unwrap();
-            assert_eq!(said, classifier.predict(one).unwrap(), "{learner} {i}");
+            let prediction = classifier.predict_by(&ready, one.view()).unwrap();
+            assert_eq!(prediction, classifier.predict(one).unwrap(), "{learner} {i}");
         }
     }
     let (x, labels) = data("two-moons", 80, None);
@@ -116,8 +116,8 @@ fn weight_two_equals_two_copies() {
     }
 }
 
-/// With default tolerance, kernel width and class weights: small problems are solved to the last digits, and all quantities
-/// derived from the data are derived from the weights, too. Weight 0 equals removal.
+/// With default tolerance, kernel width and class weights: small problems are solved to the last digits, and all
+/// quantities derived from the data are derived from the weights, too. Weight 0 equals removal.
 #[test]
 fn integer_weights_equal_copies_to_the_last_digits() {
     let (x, labels) = data("waveform", 45, None);
@@ -448,7 +448,7 @@ fn refuses_unusable_labels_weights_and_parameters() {
 }
 
 /// `rows` rows of one feature, with `classes` classes in turn.
-fn in_turn(rows: usize, classes: usize) -> (Matrix, Labels) {
+fn classes_in_turn(rows: usize, classes: usize) -> (Matrix, Labels) {
     let names: Vec<String> = (0..rows).map(|i| format!("{}", i % classes)).collect();
     let labels = Labels::from_tokens(names.iter().map(|n| Some(n.as_str())));
     (Matrix::dense((0..rows).map(|i| (i % classes) as f64).collect(), rows, 1).unwrap(), labels)
@@ -457,21 +457,22 @@ fn in_turn(rows: usize, classes: usize) -> (Matrix, Labels) {
 #[test]
 fn refuses_labels_with_too_many_distinct_values() {
     for (rows, classes) in [(2000, 2000), (2000, 1001)] {
-        let (x, labels) = in_turn(rows, classes);
+        let (x, labels) = classes_in_turn(rows, classes);
         let error = train(x, &labels, &TrainOptions::new("svc"), &()).unwrap_err().to_string();
         let start = format!("{classes} different labels in {rows} labeled rows ");
         assert!(error.starts_with(&start) && error.contains("name that column"), "{error}");
     }
     let numbers: Vec<String> = (0..21).map(|i| format!("{}.5", i % 11)).collect();
     let labels = Labels::from_tokens(numbers.iter().map(|n| Some(n.as_str())));
-    let error = train(in_turn(21, 11).0, &labels, &TrainOptions::new("svc"), &()).unwrap_err().to_string();
+    let error =
+        train(classes_in_turn(21, 11).0, &labels, &TrainOptions::new("svc"), &()).unwrap_err().to_string();
     assert!(error.starts_with("11 different labels in 21 labeled rows "), "{error}");
 }
 
 #[test]
 fn accepts_one_label_per_class() {
     for (rows, classes) in [(5, 3), (20, 20)] {
-        let (x, labels) = in_turn(rows, classes);
+        let (x, labels) = classes_in_turn(rows, classes);
         for learner in ["svc", "linear"] {
             assert!(train(x.clone(), &labels, &TrainOptions::new(learner), &()).is_ok(), "{learner} {rows}");
         }
@@ -482,10 +483,10 @@ fn accepts_one_label_per_class() {
 fn the_number_of_multiclass_problems_is_limited_by_memory() {
     let svc = estimator("svc").unwrap();
     let mut options = TrainOptions::new("svc");
-    let (x, labels) = in_turn(90, 30);
+    let (x, labels) = classes_in_turn(90, 30);
     let pairs = prepare(x, &labels, svc, &options).unwrap();
     assert_eq!((pairs.scheme, pairs.problems.len()), (MulticlassScheme::OneVsOne, 435));
-    let (x, labels) = in_turn(93, 31);
+    let (x, labels) = classes_in_turn(93, 31);
     let rest = prepare(x.clone(), &labels, svc, &options).unwrap();
     assert_eq!((rest.scheme, rest.problems.len()), (MulticlassScheme::OneVsRest, 31));
     assert!(
@@ -498,7 +499,7 @@ fn the_number_of_multiclass_problems_is_limited_by_memory() {
 
     // 499 500 pairs of 2000 rows; 11 000 classes; 9000 classes of 70 000 rows
     let error_of = |rows: usize, classes: usize, options: &TrainOptions| {
-        let (x, labels) = in_turn(rows, classes);
+        let (x, labels) = classes_in_turn(rows, classes);
         prepare(x, &labels, svc, options).unwrap_err().to_string()
     };
     let error = error_of(2000, 1000, &options);

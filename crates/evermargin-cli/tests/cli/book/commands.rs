@@ -1,10 +1,10 @@
 //! Code blocks of the book: each has a language, commands run as printed, and shown output equals their output.
 //!
 //! Blocks of one page run in order in one folder, including those in `<!-- setup sh … -->`. A `text` block right after
-//! commands shows lines of their output, in order; lines may be left out. Words must be equal; seconds are ignored, and other
-//! numbers may differ by a quarter, because rounding differs between processors and changes the number of steps.
+//! commands shows lines of their output, in order; lines may be left out. Words must be equal; seconds are ignored, and
+//! other numbers may differ by a quarter, because rounding differs between processors and changes the number of steps.
 
-use super::markdown::{Block, Page, everything, root};
+use super::markdown::{Block, Page, book_and_readme, root};
 use std::path::Path;
 use std::process::Command;
 
@@ -13,7 +13,7 @@ const LANGUAGES: [&str; 7] = ["sh", "sh ignore", "python", "rust", "text", "json
 #[test]
 fn every_block_has_a_language() {
     let mut wrong = Vec::new();
-    for page in everything() {
+    for page in book_and_readme() {
         let (blocks, prose) = page.parts();
         for block in blocks {
             let place = format!("{}:{}", page.name, block.line);
@@ -40,7 +40,7 @@ fn every_block_has_a_language() {
 #[test]
 fn at_most_a_fifth_of_command_blocks_is_skipped() {
     let count = |language: &str| -> usize {
-        everything().iter().flat_map(Page::blocks).filter(|b| b.language == language).count()
+        book_and_readme().iter().flat_map(Page::blocks).filter(|b| b.language == language).count()
     };
     let (run, left) = (count("sh"), count("sh ignore"));
     assert!(left * 4 <= run, "{left} blocks of commands are not run, {run} are");
@@ -52,7 +52,7 @@ fn every_page_with_rust_is_a_doctest() {
         let path = root().join("crates").join(name).join("src/lib.rs");
         std::fs::read_to_string(path).expect("a library")
     });
-    for page in everything() {
+    for page in book_and_readme() {
         if page.blocks().iter().any(|b| b.language == "rust") {
             let line = format!("include_str!(\"../../../{}\")", page.name);
             assert!(libraries.iter().any(|l| l.contains(&line)), "no doctest: {line}");
@@ -64,7 +64,7 @@ fn every_page_with_rust_is_a_doctest() {
 #[test]
 fn commands_run_and_print_what_the_page_shows() {
     let mut wrong = Vec::new();
-    for page in everything() {
+    for page in book_and_readme() {
         let begun = std::time::Instant::now();
         let folder = tempfile::tempdir().expect("a folder");
         let mut printed = None;

@@ -136,7 +136,7 @@ pub fn book() -> Vec<Page> {
 }
 
 /// The book and the README.
-pub fn everything() -> Vec<Page> {
+pub fn book_and_readme() -> Vec<Page> {
     let mut pages = book();
     pages.push(Page::read("README.md"));
     pages

@@ -75,8 +75,8 @@ fn every_table_belongs_to_a_registered_learner() {
 /// Values of flags that look like parameters, such as `--scale divide=255` or `--forget window=1000`.
 const FLAG_VALUES: [&str; 6] = ["divide", "half-life", "on-drift", "rate", "rbf", "window"];
 
-/// Checks parameters in sentences and tables; commands in the pages are run by other tests. Pages about Python are left out,
-/// because they have other keyword arguments.
+/// Checks parameters in sentences and tables; commands in the pages are run by other tests. Pages about Python are left
+/// out, because they have other keyword arguments.
 #[test]
 fn every_assignment_in_a_sentence_names_a_parameter() {
     let known = |name: &str| ESTIMATORS.iter().any(|e| e.params.iter().any(|p| p.name == name));

@@ -1,6 +1,6 @@
-//! ONNX export. The fixtures are models that were given to onnxruntime, with its results for ten samples; the exported bytes
-//! must be unchanged, so these results remain valid. Random classifiers are checked with an independent reader, which is itself
-//! compared with the results of onnxruntime.
+//! ONNX export. The fixtures are models that were given to onnxruntime, with its results for ten samples; the exported
+//! bytes must be unchanged, so these results remain valid. Random classifiers are checked with an independent reader,
+//! which is itself compared with the results of onnxruntime.
 
 mod reader;
 

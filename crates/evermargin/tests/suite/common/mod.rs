@@ -21,7 +21,7 @@ pub fn clouds(n: usize, d: usize, seed: u64) -> (Matrix, Vec<Targets>) {
 }
 
 /// Small integers: a linear kernel of them is exact in single precision.
-pub fn whole(n: usize, d: usize, seed: u64) -> (Matrix, Vec<Targets>) {
+pub fn small_integers(n: usize, d: usize, seed: u64) -> (Matrix, Vec<Targets>) {
     let mut rng = rand_pcg::Pcg64::seed_from_u64(seed);
     let values: Vec<f64> = (0..n * d).map(|_| f64::from(rng.random_range(-4i32..=4))).collect();
     let y: Vec<Label> = (0..n)
