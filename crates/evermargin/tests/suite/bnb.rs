@@ -182,7 +182,7 @@ fn the_multiclass_optimum_equals_exhaustive_search() {
         let positive =
             |i: usize| (0..3u32).filter(|c| transduction.scores[*c as usize][i] > 0.0).collect::<Vec<_>>();
         let class: Vec<u32> = (0..rows).map(|i| if i < 3 { i as u32 } else { positive(i)[0] }).collect();
-        assert!((3..rows).all(|i| positive(i).len() == 1), "a row has more than one class");
+        assert!((3..rows).all(|i| positive(i).len() == 1), "each row must have exactly one class");
         assert!(
             (sum(x.view(), &targets, &class, 0.1) - best).abs() < 1e-4 * best,
             "the returned labels are the optimum"
@@ -198,7 +198,7 @@ fn counts(rows: usize, shares: &[f64; 3], params: &BnbParams) -> [usize; 3] {
     let params = BnbParams { ratio: Ratio::Given(shares.to_vec()), ..params.clone() };
     let transduction = params.fit(x.view(), &targets, &()).unwrap().transduced.unwrap();
     let classes = |i: usize| (0..3).filter(|c| transduction.scores[*c][i] > 0.0).collect::<Vec<_>>();
-    assert!((3..rows).all(|i| classes(i).len() == 1), "a row has more than one class");
+    assert!((3..rows).all(|i| classes(i).len() == 1), "each row must have exactly one class");
     [0, 1, 2].map(|c| (3..rows).filter(|&i| classes(i) == [c]).count())
 }
 

@@ -47,7 +47,7 @@ fn reload(engine: &Engine) -> Engine {
     rmp_serde::from_slice(&rmp_serde::to_vec_named(engine).unwrap()).unwrap()
 }
 
-/// One row of 600 (number 350) holds an extreme value: it is rejected, and the stream continues, also after a restart.
+/// Row 351 of 600 holds an extreme value: it is rejected, and the stream continues, also after a restart.
 #[test]
 fn an_extreme_value_rejects_only_its_row() {
     for (absurd, reason) in [

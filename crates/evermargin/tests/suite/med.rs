@@ -1,5 +1,5 @@
 //! Sequential MED against dense algebra implemented here, against equivalent estimators, and its invariances. Numbers in
-//! brackets are those of the property tests for Hou & Hero 2018 (section 11.2 of their list).
+//! brackets are those of the list of property tests for Hou & Hero 2018.
 
 use crate::common::eliminate;
 use evermargin::data::Label;

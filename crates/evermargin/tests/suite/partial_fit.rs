@@ -64,7 +64,7 @@ fn beginning_a_checkpoint_and_learning_equals_training() {
 }
 
 /// A class that appears late costs nothing in the end: learners that keep all points reach the optimum of all rows.
-/// Checked with tolerance 1e-7, where sums of coefficients are several tens.
+/// Checked without and with a bias, with tolerance 1e-7, where sums of coefficients are several tens.
 #[test]
 fn late_classes_reach_the_solution_of_training_on_all_rows() {
     let (x, labels) = waveform(150);
