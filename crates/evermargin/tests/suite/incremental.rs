@@ -464,7 +464,7 @@ fn changes_by_distance_equal_the_sensitivities_while_sets_are_unchanged() {
         assert!((found[i].change - beta[at + 1].abs() * moved / 100.0).abs() < 1e-9, "{:?}", found[i]);
     }
     let curve = [(0.5, 0.3), (2.0, 0.2), (1.0, 0.25), (3.0, 0.05)];
-    let curve = curve.map(|(distance, apply_random_changes)| Change { distance, apply_random_changes });
+    let curve = curve.map(|(distance, change)| Change { distance, change });
     let radii = [0.0, 0.1, 0.2, 0.27, 0.5].map(|threshold| radius(&curve, threshold));
     assert_eq!(radii, [3.0, 2.0, 1.0, 0.5, 0.0]);
     let linear = ExactSvm::new(&params(Kernel::Linear, 1.0), 2, false).unwrap();
