@@ -1,9 +1,9 @@
-//! Rows worth a label.
+//! `ask`: selection of rows to label.
 
 use crate::shell::Shell;
 use serde_json::json;
 
-/// Rows of a question table: number, closeness, label.
+/// Rows of a query table: number, closeness, label.
 fn questions(text: &str) -> Vec<(usize, f64, String)> {
     let row = |line: &str| {
         let cells: Vec<&str> = line.split('\t').collect();
@@ -13,7 +13,7 @@ fn questions(text: &str) -> Vec<(usize, f64, String)> {
     text.lines().skip(1).map(row).collect()
 }
 
-/// A table in which every fifth row has a label.
+/// A table in which every fifth row is labeled.
 fn pets(shell: &Shell) {
     let row = |i: usize| {
         let weight = 3.0 + (i * 37 % 100) as f64 / 5.0;
@@ -31,22 +31,22 @@ fn pets(shell: &Shell) {
 }
 
 #[test]
-fn rows_without_labels_are_asked_about() {
+fn only_rows_without_labels_are_queried() {
     let shell = Shell::new();
     pets(&shell);
-    let said = shell.ok("ask pets.csv --model m.evm -n 12");
-    assert!(said.err.contains("note: 40 rows have a label and are passed over\n"), "{}", said.err);
-    assert!(said.err.contains("12 of 160 rows without a label by margin in "), "{}", said.err);
-    assert!(said.out.starts_with("row\tdecision\tcloseness\tlabel\n"), "{}", said.out);
-    let rows = questions(&said.out);
+    let result = shell.ok("ask pets.csv --model m.evm -n 12");
+    assert!(result.err.contains("note: 40 rows have a label and are passed over\n"), "{}", result.err);
+    assert!(result.err.contains("12 of 160 rows without a label by margin in "), "{}", result.err);
+    assert!(result.out.starts_with("row\tdecision\tcloseness\tlabel\n"), "{}", result.out);
+    let rows = questions(&result.out);
     assert_eq!(rows.len(), 12);
     assert!(rows.iter().all(|(row, _, label)| row % 5 != 1 && ["cat", "dog"].contains(&label.as_str())));
     assert!(rows.windows(2).all(|w| w[0].1 <= w[1].1));
-    // the same decisions as predict gives
+    // the same decisions as those of predict
     shell.ok("predict m.evm pets.csv -o p.tsv");
     let predicted = shell.text("p.tsv");
     let lines: Vec<&str> = predicted.lines().skip(1).collect();
-    for line in said.out.lines().skip(1) {
+    for line in result.out.lines().skip(1) {
         let cells: Vec<&str> = line.split('\t').collect();
         let row: usize = cells[0].parse().unwrap();
         assert_eq!(lines[row - 1], format!("{}\t{}", cells[3], cells[1]));
@@ -57,7 +57,7 @@ fn rows_without_labels_are_asked_about() {
 }
 
 #[test]
-fn every_strategy_keeps_its_word() {
+fn strategies_select_rows_as_documented() {
     let shell = Shell::new();
     shell.ok("generate two-moons --rows 1000 --noise 0.3 -o d.svm");
     shell.write("first", "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20\n");
@@ -72,7 +72,7 @@ fn every_strategy_keeps_its_word() {
     let pool = ask("-n 20 --strategy small-pool");
     assert!(
         pool.iter().filter(|q| q.1 <= all[98].1).count() >= 15,
-        "the best of 59 are among the best tenth"
+        "the best of 59 random rows is usually among the best tenth"
     );
     let mut rows: Vec<usize> = pool.iter().map(|q| q.0).collect();
     rows.sort_unstable();
@@ -80,7 +80,7 @@ fn every_strategy_keeps_its_word() {
     assert!(rows.len() == 20 && pool != margin, "without replacement");
     assert_eq!(pool, ask("-n 20 --strategy small-pool --pool auto:0.05,0.05"));
     assert_ne!(pool, ask("-n 20 --strategy small-pool --seed 2"));
-    assert_eq!(margin, ask("-n 20 --strategy small-pool --pool 0"), "a pool of all is the margin");
+    assert_eq!(margin, ask("-n 20 --strategy small-pool --pool 0"), "a pool of all rows equals margin");
     let gate = ask("-n 20 --strategy gate");
     assert!(gate.len() <= 20 && gate.iter().all(|q| q.1 <= 1.0) && gate.windows(2).all(|w| w[0].0 < w[1].0));
     let inside: Vec<usize> = {
@@ -96,7 +96,7 @@ fn every_strategy_keeps_its_word() {
 }
 
 #[test]
-fn any_model_can_ask() {
+fn models_of_all_learners_can_select_queries() {
     let shell = Shell::new();
     shell.ok("generate waveform --rows 300 -o d.svm");
     let text = shell.text("d.svm");
@@ -110,13 +110,13 @@ fn any_model_can_ask() {
         ("--learner rls --probability sigmoid", "row\tdecision:1\tdecision:2\tdecision:3\tcloseness\tlabel"),
     ] {
         shell.ok(&format!("fit d.svm -o m.evm {fit}"));
-        let said = shell.ok("ask bare.svm --model m.evm -n 30");
-        assert_eq!(said.out.lines().next().unwrap(), header, "{fit}");
-        let rows = questions(&said.out);
+        let result = shell.ok("ask bare.svm --model m.evm -n 30");
+        assert_eq!(result.out.lines().next().unwrap(), header, "{fit}");
+        let rows = questions(&result.out);
         assert!(rows.len() == 30 && rows.iter().all(|q| q.1 >= 0.0), "{fit}");
         assert!(rows.windows(2).all(|w| w[0].1 <= w[1].1), "{fit}");
-        assert!(!said.err.contains("passed over"), "{}", said.err);
-        // what it asks about is harder than the rest
+        assert!(!result.err.contains("passed over"), "{}", result.err);
+        // queried rows are more often misclassified than the others
         let asked: Vec<usize> = rows.iter().map(|q| q.0).collect();
         let lines: Vec<&str> = text.lines().collect();
         let part: Vec<&str> = asked.iter().map(|r| lines[r - 1]).collect();
@@ -129,7 +129,7 @@ fn any_model_can_ask() {
 }
 
 #[test]
-fn json_and_files_as_everywhere() {
+fn supports_json_output_files_and_row_ranges() {
     let shell = Shell::new();
     pets(&shell);
     let json = shell.ok("ask pets.csv --model m.evm -n 5 --json").json();
@@ -148,14 +148,14 @@ fn json_and_files_as_everywhere() {
     assert!(
         part["asked_rows"].as_array().unwrap().iter().all(|r| (101..=200).contains(&r.as_u64().unwrap()))
     );
-    // without a model only chance is left
-    let said = shell.ok("ask pets.csv --label kind --strategy random -n 3");
-    assert_eq!(said.out.lines().next(), Some("row"));
-    assert_eq!(said.out.lines().count(), 4);
+    // without a model, only the random strategy is possible
+    let result = shell.ok("ask pets.csv --label kind --strategy random -n 3");
+    assert_eq!(result.out.lines().next(), Some("row"));
+    assert_eq!(result.out.lines().count(), 4);
 }
 
 #[test]
-fn what_cannot_be_asked_is_said() {
+fn refuses_invalid_options_and_data() {
     let shell = Shell::new();
     pets(&shell);
     shell.ok("generate two-moons --rows 50 -o d.svm");
@@ -176,14 +176,14 @@ fn what_cannot_be_asked_is_said() {
         ("ask - --model -", 2, "cannot both be standard input"),
         ("ask pets.csv --model no.evm", 1, "no.evm: cannot read"),
     ] {
-        let said = shell.run(line);
-        assert!(said.code == code && said.err.contains(why), "{line}: {} {}", said.code, said.err);
+        let result = shell.run(line);
+        assert!(result.code == code && result.err.contains(why), "{line}: {} {}", result.code, result.err);
     }
 }
 
 /// A limit per group that leaves fewer rows than wanted is noted, and a missing column is reported as that of the flag.
 #[test]
-fn a_limit_per_group_says_what_it_leaves_out() {
+fn a_limit_per_group_is_noted_when_it_leaves_out_rows() {
     let shell = Shell::new();
     let cities = ["Lund", "Oslo", "Rome", ""];
     let line = |i: usize| {

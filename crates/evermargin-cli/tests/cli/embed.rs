@@ -1,4 +1,4 @@
-//! `embed`: coordinates and clusters of rows, seen and new.
+//! `embed`: coordinates and clusters of training rows and new rows.
 
 use crate::shell::Shell;
 
@@ -7,12 +7,12 @@ fn moons(shell: &Shell) {
     shell.ok("generate two-moons --rows 100 --noise 0.08 --seed 2 -o b.csv");
 }
 
-/// Cells of a table below its heading.
+/// Cells of a table below its header.
 fn cells(table: &str) -> Vec<Vec<f64>> {
     table.lines().skip(1).map(|l| l.split('\t').map(|c| c.parse().unwrap()).collect()).collect()
 }
 
-/// Share of the rows whose cluster is that of their label, either way round.
+/// Fraction of rows whose cluster agrees with their label, for the better of the two assignments.
 fn agreement(table: &str, data: &str) -> f64 {
     let labels = data.lines().skip(1).map(|l| !l.ends_with(",-1"));
     let found = cells(table);
@@ -22,7 +22,7 @@ fn agreement(table: &str, data: &str) -> f64 {
 }
 
 #[test]
-fn moons_are_told_apart_and_new_rows_are_placed() {
+fn separates_two_moons_and_places_new_rows() {
     let shell = Shell::new();
     moons(&shell);
     let how = "--dims 2 --clusters 2 --scale none --gamma 2";
@@ -31,7 +31,7 @@ fn moons_are_told_apart_and_new_rows_are_placed() {
     let table = shell.text("a.tsv");
     assert!(table.starts_with("row\tx1\tx2\tcluster\n1\t"), "{table}");
     assert!(agreement(&table, &shell.text("a.csv")) > 0.97);
-    // what the problem asks of coordinates: no mean, length 1, at right angles
+    // constraints on coordinates: mean 0, length 1, orthogonal
     let rows = cells(&table);
     let sum = |f: &dyn Fn(&[f64]) -> f64| rows.iter().map(|r| f(r)).sum::<f64>();
     for (value, expected) in [
@@ -51,7 +51,7 @@ fn moons_are_told_apart_and_new_rows_are_placed() {
     shell.ok(&format!("embed a.csv {how} --place b.csv -o b.tsv"));
     assert_eq!(cells(&shell.text("b.tsv")).len(), 100);
     assert!(agreement(&shell.text("b.tsv"), &shell.text("b.csv")) > 0.97);
-    // rows that were there stay where they are, up to single precision
+    // training rows keep their coordinates, up to single precision
     shell.ok(&format!("embed a.csv {how} --place a.csv -o again.tsv"));
     for (a, b) in rows.iter().flatten().zip(cells(&shell.text("again.tsv")).iter().flatten()) {
         assert!((a - b).abs() < 1e-3, "{a} {b}");
@@ -59,12 +59,16 @@ fn moons_are_told_apart_and_new_rows_are_placed() {
 }
 
 #[test]
-fn the_answer_goes_where_it_is_wanted_and_is_the_same_every_time() {
+fn writes_to_the_given_output_and_is_deterministic() {
     let shell = Shell::new();
     moons(&shell);
-    let said = shell.ok("embed a.csv --rows 11..60");
-    assert!(said.out.starts_with("row\tx1\tx2\n11\t") && said.out.lines().count() == 51, "{}", said.out);
-    assert!(said.err.contains("50 rows, 2 coordinates in "), "{}", said.err);
+    let result = shell.ok("embed a.csv --rows 11..60");
+    assert!(
+        result.out.starts_with("row\tx1\tx2\n11\t") && result.out.lines().count() == 51,
+        "{}",
+        result.out
+    );
+    assert!(result.err.contains("50 rows, 2 coordinates in "), "{}", result.err);
     let seen: Vec<Vec<u8>> = [1, 2, 4]
         .map(|threads| {
             shell.ok(&format!("embed a.csv --dims 3 -o t.tsv --threads {threads}"));
@@ -75,7 +79,7 @@ fn the_answer_goes_where_it_is_wanted_and_is_the_same_every_time() {
 }
 
 #[test]
-fn what_cannot_be_embedded_is_refused() {
+fn refuses_invalid_options_and_data() {
     let shell = Shell::new();
     moons(&shell);
     shell.write("one.csv", "a,b,label\n1,2,x\n");
@@ -95,13 +99,13 @@ fn what_cannot_be_embedded_is_refused() {
         ("embed a.csv --place other.csv", 1, "other.csv"),
         ("embed missing.csv", 1, "missing.csv"),
     ] {
-        let said = shell.run(words);
-        assert!(said.code == code && said.err.contains(text), "{words}: {} {}", said.code, said.err);
+        let result = shell.run(words);
+        assert!(result.code == code && result.err.contains(text), "{words}: {} {}", result.code, result.err);
     }
 }
 
 #[test]
-fn no_feature_is_taken_for_a_label() {
+fn without_a_label_column_all_columns_are_features() {
     let shell = Shell::new();
     moons(&shell);
     let rows: Vec<String> =

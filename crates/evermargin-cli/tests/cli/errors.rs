@@ -1,8 +1,8 @@
-//! What is said when something is wrong: exact texts, exact exit codes, nothing half-written.
+//! Error messages: exact texts, exact exit codes, no partial output files.
 
 use crate::shell::Shell;
 
-/// A folder with good and bad files.
+/// A folder with valid and invalid files.
 fn shell() -> Shell {
     let shell = Shell::new();
     shell.ok("generate two-moons --rows 40 -o d.svm -q");
@@ -28,18 +28,18 @@ fn check(cases: &[(&str, &str)], code: i32) {
     let shell = shell();
     let before = shell.files();
     for (line, text) in cases {
-        let said = shell.run(&format!("{line} -q"));
+        let result = shell.run(&format!("{line} -q"));
         let verb = line.split(' ').next().unwrap();
         let tail =
             if code == 2 { format!("\n\nfor more, try 'evermargin {verb} --help'") } else { String::new() };
-        assert_eq!(said.err, format!("error: {text}{tail}\n"), "{line}");
-        assert_eq!((said.code, said.out.as_str()), (code, ""), "{line}");
+        assert_eq!(result.err, format!("error: {text}{tail}\n"), "{line}");
+        assert_eq!((result.code, result.out.as_str()), (code, ""), "{line}");
         assert_eq!(shell.files(), before, "{line} left something behind");
     }
 }
 
 #[test]
-fn bad_data_ends_with_1() {
+fn bad_data_ends_with_code_1() {
     check(
         &[
             ("fit nothing.svm", "nothing.svm: cannot read: No such file or directory (os error 2)"),
@@ -78,7 +78,7 @@ fn bad_data_ends_with_1() {
 }
 
 #[test]
-fn bad_usage_ends_with_2() {
+fn bad_usage_ends_with_code_2() {
     let names: Vec<&str> = evermargin::estimators::ESTIMATORS.iter().map(|l| l.name).collect();
     let learners =
         format!("parameter learner = svm: must be one of {} (did you mean svc?)", names.join(", "));
@@ -149,7 +149,7 @@ fn bad_usage_ends_with_2() {
 }
 
 #[test]
-fn options_that_cannot_be_read_end_with_2() {
+fn unreadable_options_end_with_code_2() {
     let shell = shell();
     for (line, text) in [
         ("fit d.svm --c nan", "error: invalid value 'nan' for '--c <X>': must be a finite number"),
@@ -202,16 +202,16 @@ fn options_that_cannot_be_read_end_with_2() {
         ("fit", "error: the following required arguments were not provided:"),
         ("frobnicate", "error: unrecognized subcommand 'frobnicate'"),
     ] {
-        let said = shell.run(line);
+        let result = shell.run(line);
         assert_eq!(
-            (said.err.lines().next().unwrap_or(""), said.code, said.out.as_str()),
+            (result.err.lines().next().unwrap_or(""), result.code, result.out.as_str()),
             (text, 2, ""),
             "{line}"
         );
     }
 }
 
-/// The parser takes any number for these; the range is that of the parameter.
+/// The parser accepts any number for these flags; the parameter determines the range.
 #[test]
 fn numbers_out_of_range_name_their_parameter_and_what_is_allowed() {
     let shell = shell();
@@ -235,15 +235,19 @@ fn numbers_out_of_range_name_their_parameter_and_what_is_allowed() {
         ("summarize d.svm", &["gamma", "diversity"]),
     ] {
         for flag in flags {
-            let said = shell.run(&format!("{verb} --{flag} -1"));
-            let named = said.err.contains(&flag.replace('-', "_")) || said.err.contains(flag);
-            assert!(said.code == 2 && named && said.err.contains("must be"), "{verb} --{flag}: {}", said.err);
+            let result = shell.run(&format!("{verb} --{flag} -1"));
+            let named = result.err.contains(&flag.replace('-', "_")) || result.err.contains(flag);
+            assert!(
+                result.code == 2 && named && result.err.contains("must be"),
+                "{verb} --{flag}: {}",
+                result.err
+            );
         }
     }
 }
 
 #[test]
-fn a_parameter_is_given_once() {
+fn refuses_a_parameter_given_twice() {
     let shell = shell();
     for (line, name) in [
         ("fit d.svm --c 1 --set c=2", "c"),
@@ -260,9 +264,9 @@ fn a_parameter_is_given_once() {
         ("tune d.svm --gamma 1,2 --set gamma=2", "gamma"),
         ("tune d.svm --learner lapsvm --over gamma_i=0,1 --set gamma_i=2", "gamma_i"),
     ] {
-        let said = shell.run(line);
+        let result = shell.run(line);
         let expected = format!("error: parameter {name} is given twice");
-        assert!(said.code == 2 && said.err.starts_with(&expected), "{line}: {}", said.err);
+        assert!(result.code == 2 && result.err.starts_with(&expected), "{line}: {}", result.err);
     }
     let json = shell.ok("tune d.svm --c 1,2 --folds 2 --set gamma=2 --json").json();
     let command = json["command"].as_str().unwrap().strip_prefix("evermargin ").unwrap();
@@ -286,9 +290,9 @@ fn outputs_replace_neither_inputs_nor_each_other() {
         ("predict m.evm d.svm -o x --roc x", "--roc"),
         ("tune d.svm -o x.svg --plot x.svg", "--plot"),
     ] {
-        let said = shell.run(line);
+        let result = shell.run(line);
         let expected = format!("error: {option}: it needs a file of its own");
-        assert!(said.code == 2 && said.err.starts_with(&expected), "{line}: {}", said.err);
+        assert!(result.code == 2 && result.err.starts_with(&expected), "{line}: {}", result.err);
         assert!(!shell.path("x").exists(), "{line}");
     }
     for line in [
@@ -300,25 +304,26 @@ fn outputs_replace_neither_inputs_nor_each_other() {
         "ask d.svm --model m.evm -o m.evm",
         "convert d.svm ./d.svm",
     ] {
-        let said = shell.run(line);
-        let refused = said.err.contains("that is the input itself") || said.err.contains("must end in .svg");
-        assert!(said.code == 2 && refused, "{line}: {}", said.err);
+        let result = shell.run(line);
+        let refused =
+            result.err.contains("that is the input itself") || result.err.contains("must end in .svg");
+        assert!(result.code == 2 && refused, "{line}: {}", result.err);
     }
     assert_eq!(shell.read("m.evm"), model);
 }
 
 #[test]
-fn damaged_models_are_refused() {
+fn refuses_files_that_are_not_models() {
     let shell = shell();
     for file in ["d.svm", "cut.evm", "empty.svm", "wide.csv"] {
-        let said = shell.run(&format!("predict {file} d.svm"));
-        assert_eq!(said.code, 1, "{file}");
-        assert!(said.err.starts_with(&format!("error: {file}: ")), "{}", said.err);
+        let result = shell.run(&format!("predict {file} d.svm"));
+        assert_eq!(result.code, 1, "{file}");
+        assert!(result.err.starts_with(&format!("error: {file}: ")), "{}", result.err);
     }
 }
 
 #[test]
-fn a_failed_training_leaves_the_old_model_alone() {
+fn failed_training_does_not_change_the_old_model() {
     let shell = shell();
     let before = shell.read("m.evm");
     assert_eq!(shell.run("fit one.svm -o m.evm").code, 1);

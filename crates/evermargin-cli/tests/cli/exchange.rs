@@ -1,4 +1,4 @@
-//! Models across formats, and with LIBSVM's own programs where they are installed.
+//! Conversion of models between formats, and comparison with the programs of LIBSVM if they are installed.
 
 use crate::shell::{Shell, installed};
 use std::process::Command;
@@ -8,7 +8,7 @@ fn column(text: &str, at: usize) -> Vec<String> {
 }
 
 #[test]
-fn a_model_survives_every_format() {
+fn models_survive_conversion_to_json_and_back() {
     for (data, options) in
         [("two-moons", ""), ("waveform", ""), ("waveform", "--learner linear --probability sigmoid")]
     {
@@ -25,7 +25,7 @@ fn a_model_survives_every_format() {
 }
 
 #[test]
-fn libsvm_text_gives_the_same_answers() {
+fn models_in_libsvm_text_give_the_same_predictions() {
     for data in ["two-moons", "waveform"] {
         let shell = Shell::new();
         shell.ok(&format!("generate {data} --rows 200 -o d.svm"));
@@ -51,7 +51,7 @@ fn libsvm_text_gives_the_same_answers() {
 }
 
 #[test]
-fn onnx_is_written_and_what_it_lacks_is_said() {
+fn convert_writes_onnx_and_notes_what_it_leaves_out() {
     let shell = Shell::new();
     shell.ok("generate waveform --rows 150 -o d.svm");
     for (options, notes) in [
@@ -61,28 +61,28 @@ fn onnx_is_written_and_what_it_lacks_is_said() {
         ("--probability isotonic --multi one-vs-rest", 1),
     ] {
         shell.ok(&format!("fit d.svm -o m.evm {options}"));
-        let said = shell.ok("convert m.evm m.onnx --to onnx --json");
-        assert_eq!(said.err.matches("note: probabilities were left out").count(), notes, "{options}");
+        let output = shell.ok("convert m.evm m.onnx --to onnx --json");
+        assert_eq!(output.err.matches("note: probabilities were left out").count(), notes, "{options}");
         let bytes = shell.read("m.onnx");
-        assert_eq!(said.json()["format"], "onnx");
-        assert_eq!(said.json()["bytes"], bytes.len());
+        assert_eq!(output.json()["format"], "onnx");
+        assert_eq!(output.json()["bytes"], bytes.len());
         assert!(bytes.starts_with(b"\x08\x07\x12\x0aevermargin"));
         let to = |out: &str| std::fs::read(shell.path(out)).expect("file");
         shell.ok("convert m.evm again.onnx --to onnx --threads 2 -q");
         assert_eq!(to("again.onnx"), bytes, "the same bytes every time");
     }
-    let said = shell.run("predict m.onnx d.svm");
-    assert_eq!(said.code, 1);
-    assert!(said.err.contains("an ONNX model (which we write but do not read)"), "{}", said.err);
+    let output = shell.run("predict m.onnx d.svm");
+    assert_eq!(output.code, 1);
+    assert!(output.err.contains("an ONNX model (which we write but do not read)"), "{}", output.err);
     shell
         .write("t.csv", "size,color,class\n1,red,a\n2,blue,b\n1.5,red,a\n2.5,green,b\n0.5,red,a\n3,blue,b\n");
     shell.ok("fit t.csv --label class -o t.evm");
-    let said = shell.ok("convert t.evm t.onnx --to onnx");
-    assert!(said.err.contains("note: X is the 4 features that the columns become"), "{}", said.err);
+    let output = shell.ok("convert t.evm t.onnx --to onnx");
+    assert!(output.err.contains("note: X is the 4 features that the columns become"), "{}", output.err);
 }
 
 #[test]
-fn a_model_trained_by_libsvm_is_read() {
+fn models_trained_by_libsvm_are_read() {
     if !installed("svm-train") {
         println!("svm-train is not installed; the check is skipped");
         return;
@@ -97,10 +97,10 @@ fn a_model_trained_by_libsvm_is_read() {
     }
     shell.ok("predict l.model d.svm --as labels -o mine");
     assert_eq!(shell.text("mine"), shell.text("out"));
-    // the same problem solved here ends at the same number of support vectors, give or take the tolerance
-    let said = shell.ok("fit d.svm --scale none --gamma 0.05 --c 2 -o m.evm --json").json();
+    // training with the same parameters gives the same number of support vectors, up to the tolerance
+    let output = shell.ok("fit d.svm --scale none --gamma 0.05 --c 2 -o m.evm --json").json();
     let theirs = shell.ok("inspect l.model --json").json();
-    let (a, b) = (said["support_count"].as_f64().unwrap(), theirs["support_count"].as_f64().unwrap());
+    let (a, b) = (output["support_count"].as_f64().unwrap(), theirs["support_count"].as_f64().unwrap());
     assert!((a - b).abs() <= 3.0, "{a} {b}");
 }
 
@@ -108,29 +108,29 @@ fn a_model_trained_by_libsvm_is_read() {
 fn kernel_matrices_with_row_numbers_are_read_as_libsvm_does() {
     let shell = Shell::new();
     let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../evermargin-io/tests/fixtures");
-    let said = shell.ok(&format!("fit {fixtures}/kernel.svm --kernel precomputed -o k.evm --json"));
-    assert_eq!(said.json()["rows"], said.json()["features"]);
-    assert!(said.err.contains("column 0, the numbers of the rows, was left out"), "{}", said.err);
+    let output = shell.ok(&format!("fit {fixtures}/kernel.svm --kernel precomputed -o k.evm --json"));
+    assert_eq!(output.json()["rows"], output.json()["features"]);
+    assert!(output.err.contains("column 0, the numbers of the rows, was left out"), "{}", output.err);
     let accuracy =
         shell.ok(&format!("predict k.evm {fixtures}/kernel.svm --json")).json()["accuracy"].clone();
     assert!(accuracy.as_f64().unwrap() > 0.8, "{accuracy}");
-    // other rows against the same columns: their numbers mean nothing, fewer rows do no harm
+    // other rows of the same columns: row numbers are ignored, and fewer rows are accepted
     let text = std::fs::read_to_string(format!("{fixtures}/kernel.svm")).unwrap();
     let some: Vec<&str> = text.lines().skip(30).collect();
     shell.write("some.svm", &some.join("\n"));
     let part = shell.ok("predict k.evm some.svm --as labels -q").out;
     let whole = shell.ok(&format!("predict k.evm {fixtures}/kernel.svm --as labels -q")).out;
     assert!(part.lines().eq(whole.lines().skip(30)));
-    // a model of svm-train on the same matrix
+    // a model of svm-train for the same matrix
     let labels =
         shell.ok(&format!("predict {fixtures}/kernel.model {fixtures}/kernel.svm --as labels -q")).out;
     let theirs = std::fs::read_to_string(format!("{fixtures}/kernel.labels")).unwrap();
     assert!(labels.lines().eq(theirs.lines().map(str::trim)));
 }
 
-/// `generate` and `convert` write what the name of the file says.
+/// `generate` and `convert` choose the format by the file name.
 #[test]
-fn the_name_of_a_file_says_its_format() {
+fn the_file_name_determines_the_output_format() {
     let shell = Shell::new();
     let beginnings: [(&str, &[u8]); 9] = [
         ("a.svm", b"1 1:"),
@@ -158,8 +158,12 @@ fn the_name_of_a_file_says_its_format() {
     let csv = shell.text("b.csv");
     assert_eq!(csv, shell.text("a.csv"));
     for line in ["generate two-moons -o x.parquet", "generate two-moons -o x.foo", "convert a.csv x.xlsx"] {
-        let said = shell.run(line);
-        assert!(said.code == 1 && said.err.contains("data is not written as ."), "{line}: {}", said.err);
+        let output = shell.run(line);
+        assert!(
+            output.code == 1 && output.err.contains("data is not written as ."),
+            "{line}: {}",
+            output.err
+        );
     }
     shell.ok("fit a.csv -o m.evm");
     shell.ok("convert m.evm m.json");
@@ -167,11 +171,15 @@ fn the_name_of_a_file_says_its_format() {
 }
 
 #[test]
-fn a_small_file_that_expands_to_much_is_refused() {
+fn refuses_a_small_file_that_expands_beyond_the_memory_limit() {
     let shell = Shell::new();
     shell.write("t.svm", &"1 1:1\n-1 1:2\n".repeat(200_000));
     shell.ok("convert t.svm t.svm.zst");
-    let said = shell.run("fit t.svm.zst -o m.evm --max-memory 1000000");
-    assert!(said.code == 1 && said.err.contains("expand to more than the memory limit"), "{}", said.err);
-    assert!(said.err.contains("t.svm.zst: ") && said.err.contains("--max-memory"), "{}", said.err);
+    let output = shell.run("fit t.svm.zst -o m.evm --max-memory 1000000");
+    assert!(
+        output.code == 1 && output.err.contains("expand to more than the memory limit"),
+        "{}",
+        output.err
+    );
+    assert!(output.err.contains("t.svm.zst: ") && output.err.contains("--max-memory"), "{}", output.err);
 }

@@ -4,7 +4,7 @@ use crate::shell::Shell;
 use serde_json::Value;
 use std::fmt::Write as _;
 
-/// A portable generator of numbers in [0, 1).
+/// A portable pseudorandom generator of numbers in [0, 1).
 struct Numbers(u64);
 
 impl Numbers {
@@ -14,8 +14,8 @@ impl Numbers {
     }
 }
 
-/// One row: the values of a, b, c and d, and its class. In the first rows a tells the classes apart and there is no c and d;
-/// later c and d do, and a is noise.
+/// One row: the values of a, b, c and d, and its class. In the first rows, column a separates the classes, and c and d are
+/// absent; later c and d separate them, and a is noise.
 fn rows(count: usize, early: usize) -> Vec<([f64; 4], bool, &'static str)> {
     let mut numbers = Numbers(7);
     let row = |i: usize| {
@@ -29,7 +29,7 @@ fn rows(count: usize, early: usize) -> Vec<([f64; 4], bool, &'static str)> {
     (0..count).map(row).collect()
 }
 
-/// Accuracy on arrival in the second half, where columns that came later decide.
+/// Prequential accuracy of the second half, in which late columns determine the class.
 fn last_half(json: &Value) -> f64 {
     json["prequential_accuracy_last_half"].as_f64().unwrap()
 }
@@ -48,18 +48,18 @@ fn csv_folder(shell: &Shell, rows: &[([f64; 4], bool, &str)]) {
     shell.write("in/2.csv", &second);
 }
 
-/// Finding A8: half of the predictions were right, because columns of later files were dropped without a word.
+/// Regression: half of the predictions were wrong, because columns of later files were silently dropped.
 #[test]
-fn columns_of_later_files_are_learned_and_known_to_the_model() {
+fn columns_of_later_files_are_learned_and_stored_in_the_model() {
     let shell = Shell::new();
     let rows = rows(1500, 500);
     csv_folder(&shell, &rows);
     let run = "run in --label class --id name --batch 100 --json --model m.evm";
-    let said = shell.ok(&format!("{run} --state whole -o whole.tsv"));
-    let whole = said.json();
+    let output = shell.ok(&format!("{run} --state whole -o whole.tsv"));
+    let whole = output.json();
     assert!(last_half(&whole) > 0.95, "{whole}");
     assert_eq!((&whole["columns"], &whole["dropped_columns"]), (&4.into(), &0.into()));
-    assert_eq!(said.err.matches("column 'c' is new").count(), 1, "{}", said.err);
+    assert_eq!(output.err.matches("column 'c' is new").count(), 1, "{}", output.err);
     let predicted = shell.ok("predict m.evm in/2.csv --json").json();
     assert!(predicted["accuracy"].as_f64().unwrap() > 0.95, "{predicted}");
     shell.ok("predict m.evm in/1.csv --json"); // without the later columns
@@ -79,7 +79,7 @@ fn columns_of_later_files_are_learned_and_known_to_the_model() {
     }
     let given = lines.iter().filter(|line| line[4] == "given").count() as u64;
     assert_eq!(Value::from(given), whole["labels_spent"]);
-    // Stopped at any batch and resumed, the run is the same.
+    // A run that is stopped at any batch and resumed is the same.
     for batches in [1, 4, 1, 2] {
         shell.ok(&format!("{run} --state parts -o parts.tsv --batches {batches}"));
     }
@@ -110,15 +110,15 @@ fn larger_indices_new_keys_and_new_categories_of_standard_input_are_learned() {
     for (format, text, columns) in
         [("libsvm", &pairs, 4), ("jsonl --label class", &objects, 4), ("csv --label class", &table, 9)]
     {
-        let said = shell.run_with(&format!("run - --format {format} --batch 100 --json"), text.as_bytes());
-        let json = said.json();
+        let output = shell.run_with(&format!("run - --format {format} --batch 100 --json"), text.as_bytes());
+        let json = output.json();
         assert!(last_half(&json) > 0.95, "{format}: {json}");
         assert_eq!(json["columns"], columns, "{format}");
     }
 }
 
 #[test]
-fn delayed_and_partial_labels_are_a_protocol_of_the_state() {
+fn delayed_and_partial_labels_are_resumed_with_the_state() {
     let shell = Shell::new();
     shell.ok("generate two-moons --rows 1200 --noise 0.1 -o d.csv");
     for oracle in ["truth", "none"] {
@@ -135,8 +135,8 @@ fn delayed_and_partial_labels_are_a_protocol_of_the_state() {
         }
         let parts = shell.ok(&format!("{late} --state {oracle}-parts")).json();
         assert_eq!(parts["state_hash"], whole["state_hash"], "{oracle}");
-        let said = shell.fails(&format!("{run} --label-delay 2 --state {oracle}-parts"), 2);
-        assert!(said.err.contains("label-delay = 3"), "{}", said.err);
+        let output = shell.fails(&format!("{run} --label-delay 2 --state {oracle}-parts"), 2);
+        assert!(output.err.contains("label-delay = 3"), "{}", output.err);
     }
     for wrong in
         ["--label-rate 1.5", "--label-rate -0.1", "--label-delay 99999", "--label-delay 1 --oracle terminal"]
@@ -160,7 +160,7 @@ fn scores_of_a_stream_are_reported() {
     let all: f64 = classes.values().map(|class| number(class, "rows")).sum();
     let right: f64 = classes.values().map(|class| number(class, "rows") * number(class, "recall")).sum();
     assert!((right / all - accuracy).abs() < 1e-9, "{json}");
-    // Fewer than a window of rows were scored.
+    // Fewer rows than a window were scored.
     assert!((json["windowed_accuracy"].as_f64().unwrap() - accuracy).abs() < 1e-9, "{json}");
     let page = shell.text("r.html");
     for word in ["kappa-T", "kappa-M", "windowed accuracy", "<th>precision</th>"] {

@@ -1,4 +1,4 @@
-//! Help texts as they were when somebody last looked at them. After a change on purpose:
+//! Help texts against stored snapshots. To update them after an intended change, run
 //! `EVERMARGIN_UPDATE=1 cargo test -p evermargin-cli help`.
 
 use crate::shell::Shell;
@@ -9,7 +9,7 @@ fn golden(name: &str) -> PathBuf {
 }
 
 #[test]
-fn help_is_as_it_was() {
+fn help_texts_equal_their_snapshots() {
     let shell = Shell::new();
     let verbs = [
         "",
@@ -28,19 +28,19 @@ fn help_is_as_it_was() {
         "demo",
     ];
     for verb in verbs {
-        let said = shell.ok(&format!("{verb} --help"));
-        assert!(said.out.contains("Example:"), "{verb}");
+        let output = shell.ok(&format!("{verb} --help"));
+        assert!(output.out.contains("Example:"), "{verb}");
         let path = golden(if verb.is_empty() { "evermargin" } else { verb });
         if std::env::var_os("EVERMARGIN_UPDATE").is_some() {
-            std::fs::write(&path, &said.out).expect("written");
+            std::fs::write(&path, &output.out).expect("written");
         }
         let expected = std::fs::read_to_string(&path).unwrap_or_default();
-        assert_eq!(said.out, expected, "{verb}: if this was meant, run with EVERMARGIN_UPDATE=1");
+        assert_eq!(output.out, expected, "{verb}: if this was meant, run with EVERMARGIN_UPDATE=1");
     }
 }
 
 #[test]
-fn every_option_is_everywhere() {
+fn common_options_exist_in_all_commands() {
     let shell = Shell::new();
     for verb in [
         "fit",

@@ -1,5 +1,5 @@
-//! `run` on streams with rows that cannot be used, on disks that fail, and with signals: nothing is lost, and nothing ends a
-//! run that need not end it.
+//! `run` on streams with unusable rows, on failing disks, and with signals: no data is lost, and a run ends only when it
+//! cannot continue.
 
 use crate::shell::{Shell, installed};
 use serde_json::Value;
@@ -8,7 +8,7 @@ use std::io::Write as _;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Rows of two classes, every `bad`-th of them unusable; and how many those are.
+/// Rows of two classes, every `bad`-th of them unusable, and the number of unusable rows.
 fn hostile_csv(rows: u32, bad: u32) -> (String, u64) {
     let (mut text, mut count) = (String::from("a,b,class\n"), 0);
     for i in 0..rows {
@@ -42,7 +42,7 @@ fn start(shell: &Shell, line: &str) -> Child {
         .unwrap()
 }
 
-/// A table whose last column is the label, with `?` in its place, so that there is something to ask.
+/// Replaces the label in the last column of a table by `?`, so that rows can be queried.
 fn without_labels(table: &str) -> String {
     let mut lines = table.lines();
     let header = lines.next().unwrap().to_string() + "\n";
@@ -53,7 +53,7 @@ fn without_labels(table: &str) -> String {
 fn wait_for(mut done: impl FnMut() -> bool) {
     let began = Instant::now();
     while !done() {
-        assert!(began.elapsed() < Duration::from_secs(60), "waited in vain");
+        assert!(began.elapsed() < Duration::from_secs(60), "timeout");
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -86,11 +86,11 @@ fn bad_rows_are_rejected_and_the_others_are_learned() {
     let parts = shell.ok("run d.csv --batch 50 --json --rejects parts.tsv --state parts").json();
     assert_eq!((&parts["state_hash"], &parts["rejected_rows"]), (&whole["state_hash"], &bad.into()));
     assert_eq!(shell.text("parts.tsv"), rejects, "resumed runs neither lose nor repeat rejected rows");
-    let said = shell.ok("run d.csv --batch 50");
-    assert!(said.out.contains(&format!("{bad} rows rejected, the last one d.csv:")), "{}", said.out);
+    let result = shell.ok("run d.csv --batch 50");
+    assert!(result.out.contains(&format!("{bad} rows rejected, the last one d.csv:")), "{}", result.out);
 }
 
-/// A class name that is too long rejects the label, not the row; resumed runs keep its line.
+/// A class name that is too long rejects the label, not the row; a resumed run lists it with its line.
 #[test]
 fn rejected_labels_are_listed_once() {
     let shell = Shell::new();
@@ -111,7 +111,7 @@ fn rejected_labels_are_listed_once() {
     assert_eq!(listed, ["21", "151"], "{rejects}");
 }
 
-/// Every format of text, and every way in which a line can be bad.
+/// All text formats with different kinds of bad lines.
 #[test]
 fn each_text_format_rejects_bad_rows() {
     let shell = Shell::new();
@@ -142,15 +142,20 @@ fn each_text_format_rejects_bad_rows() {
 fn a_stream_without_a_usable_row_is_refused_with_its_first_line() {
     let shell = Shell::new();
     shell.write("nan.csv", "a,b,class\n1,nan,x\n1,nan,y\n");
-    let said = shell.fails("run nan.csv --batch 10", 1);
-    assert!(said.err.contains("no usable row among the first 2 rows; nan.csv:2: column 'b'"), "{}", said.err);
+    let result = shell.fails("run nan.csv --batch 10", 1);
+    assert!(
+        result.err.contains("no usable row among the first 2 rows; nan.csv:2: column 'b'"),
+        "{}",
+        result.err
+    );
     shell.write("nan.svm", "1 1:nan\n");
     assert!(shell.fails("run nan.svm", 1).err.contains("nan.svm:1:"));
 }
 
-/// One odd value, a column of two magnitudes, identical first rows: each made a state unusable for good.
+/// Regression: an extreme value, a column of two magnitudes and identical first rows each made a state permanently
+/// unusable.
 #[test]
-fn odd_values_never_make_a_state_unusable() {
+fn extreme_values_never_make_a_state_unusable() {
     let shell = Shell::new();
     let rows = |value: &dyn Fn(u32) -> (String, String)| {
         let line = |i: u32| {
@@ -187,9 +192,9 @@ fn odd_values_never_make_a_state_unusable() {
     }
 }
 
-/// Rows that the reader rejected and rows that the engine rejected have their line in the output, with their number.
+/// Rows rejected by the reader and by the engine are listed in the output with their numbers.
 #[test]
-fn every_row_of_a_file_has_its_line_in_the_output() {
+fn every_row_of_a_file_is_in_the_output() {
     let shell = Shell::new();
     let (text, _) = hostile_csv(150, 1000);
     let lines = text.lines().enumerate().map(|(i, line)| match i {
@@ -213,7 +218,7 @@ fn every_row_of_a_file_has_its_line_in_the_output() {
     }
     let unlabeled = whole.lines().skip(51).filter(|line| line.contains('?')).count();
     assert_eq!(unlabeled, 3, "{whole}");
-    // Files that are first named when the run is resumed begin with the last finished batch, and are continued.
+    // Output files that are first given when a run is resumed begin after the last finished batch and are continued later.
     shell.ok(&format!("{run} --state parts --batches 2"));
     shell.ok(&format!("{run} --state parts --batches 0 -o late.tsv --rejects late-rejects.tsv"));
     let parts = shell.ok(&format!("{run} --state parts -o late.tsv --rejects late-rejects.tsv")).json();
@@ -222,12 +227,12 @@ fn every_row_of_a_file_has_its_line_in_the_output() {
     assert!(late.lines().skip(1).eq(whole.lines().skip(51)), "{late}");
     assert_eq!(first(&shell.text("late-rejects.tsv")), ["71", "75", "80"]);
     shell.write("notes.txt", "do not touch\n");
-    let said = shell.fails(&format!("{run} --state parts -o notes.txt"), 1);
-    assert!(said.err.contains("notes.txt: is not a file of this run"), "{}", said.err);
+    let result = shell.fails(&format!("{run} --state parts -o notes.txt"), 1);
+    assert!(result.err.contains("notes.txt: is not a file of this run"), "{}", result.err);
     assert_eq!(shell.text("notes.txt"), "do not touch\n");
 }
 
-/// A file that cannot be read does not end a run that follows a folder.
+/// An unreadable file does not end a run that follows a folder.
 #[cfg(unix)]
 #[test]
 fn an_unreadable_file_does_not_end_a_followed_folder() {
@@ -236,7 +241,7 @@ fn an_unreadable_file_does_not_end_a_followed_folder() {
     std::fs::create_dir(shell.path("in")).unwrap();
     std::fs::write(shell.path("in/0.csv.gz"), b"\x1f\x8b\x08 no gzip").unwrap();
     let child = start(&shell, "run in --follow --batch 50 --state s --json -o p.tsv --rejects r.tsv");
-    std::thread::sleep(Duration::from_millis(1500)); // it has seen the unreadable file alone
+    std::thread::sleep(Duration::from_millis(1500)); // until now there is only the unreadable file
     shell.write("in/1.csv", &text);
     let lines =
         |count: usize| std::fs::read_to_string(shell.path("p.tsv")).is_ok_and(|t| t.lines().count() == count);
@@ -256,7 +261,7 @@ fn an_unreadable_file_does_not_end_a_followed_folder() {
     );
 }
 
-/// A signal ends a long batch at once: nothing of it is kept, and the next run reads it again.
+/// A signal ends a long batch at once; its results are discarded, and the next run reads it again.
 #[cfg(unix)]
 #[test]
 fn a_signal_ends_a_long_batch() {
@@ -282,10 +287,10 @@ fn a_signal_ends_a_long_batch() {
     assert_eq!(shell.text("p.tsv"), shell.text("whole.tsv"));
 }
 
-/// A failing seal is no typing slip: the run ends with exit code 1 and asks nothing more.
+/// A failing seal is not treated as an invalid answer: the run ends with exit code 1 and asks no further queries.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_failing_disk_ends_a_run_with_a_person() {
+fn a_failing_disk_ends_a_run_with_terminal_answers() {
     if !installed("strace")
         || !Command::new("strace")
             .args(["-qq", "-o", "/dev/null", "true"])
@@ -314,28 +319,28 @@ fn a_failing_disk_ends_a_run_with_a_person() {
             .unwrap();
         let began = Instant::now();
         let mut stdin = child.stdin.take().unwrap();
-        let _ = stdin.write_all(b"red\nblue\n".repeat(40).as_slice()); // it may end before it has read all
+        let _ = stdin.write_all(b"red\nblue\n".repeat(40).as_slice()); // the program may end before it has read all
         drop(stdin);
         let output = child.wait_with_output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(1), "sync {when}: {said}");
+        let result = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "sync {when}: {result}");
         assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
-        assert!(said.contains("error: cannot write") && said.contains("seal"), "{said}");
-        failures += usize::from(said.contains("question"));
+        assert!(result.contains("error: cannot write") && result.contains("seal"), "{result}");
+        failures += usize::from(result.contains("question"));
         // The disk works again.
-        let said = shell.ok_with(
+        let result = shell.ok_with(
             &format!("run d.csv --batch 50 --queries-per-batch 20 --oracle terminal --state {state} --json"),
             b"red\nblue\n".repeat(40).as_slice(),
         );
-        assert_eq!(said.json()["rows"], 100);
+        assert_eq!(result.json()["rows"], 100);
     }
     assert!(failures > 0, "no sync failed while a person answered");
 }
 
-/// SIGTERM and SIGHUP end a run in order, also while it waits for rows or for a person.
+/// SIGTERM, SIGHUP and SIGINT end a run cleanly, also while it waits for rows or for an annotator.
 #[cfg(unix)]
 #[test]
-fn signals_end_a_run_in_order() {
+fn signals_end_a_run_cleanly() {
     let shell = Shell::new();
     shell.ok("generate two-moons --rows 200 -o d.csv");
     let text = shell.text("d.csv");
@@ -347,7 +352,7 @@ fn signals_end_a_run_in_order() {
         );
         let mut stdin = child.stdin.take().unwrap();
         stdin.write_all(text.as_bytes()).unwrap();
-        stdin.write_all(b"0.1,0.").unwrap(); // a row that has not arrived whole
+        stdin.write_all(b"0.1,0.").unwrap(); // an incomplete row
         stdin.flush().unwrap();
         wait_for(|| {
             std::fs::read_to_string(shell.path(&format!("p{k}"))).is_ok_and(|t| t.lines().count() == 201)
@@ -367,7 +372,7 @@ fn signals_end_a_run_in_order() {
     let mut stdin = child.stdin.take().unwrap();
     stdin.write_all(b"red\nblue\n").unwrap();
     wait_for(|| std::fs::metadata(shell.path("p/events.db-wal")).is_ok_and(|m| m.len() > 0));
-    std::thread::sleep(Duration::from_millis(300)); // it waits for the third answer
+    std::thread::sleep(Duration::from_millis(300)); // the run now waits for the third answer
     signal(&child, "-TERM");
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0));
@@ -376,7 +381,7 @@ fn signals_end_a_run_in_order() {
     drop(stdin);
 }
 
-/// A program started with nohup outlives its terminal.
+/// A program started with nohup survives its terminal.
 #[cfg(target_os = "linux")]
 #[test]
 fn an_ignored_hangup_stays_ignored() {
@@ -407,7 +412,7 @@ fn an_ignored_hangup_stays_ignored() {
 
 #[cfg(unix)]
 #[test]
-fn a_state_is_for_its_owner_alone() {
+fn only_the_owner_can_access_a_state() {
     use std::os::unix::fs::PermissionsExt;
     let shell = Shell::new();
     shell.ok("generate two-moons --rows 100 -o d.csv");
@@ -422,8 +427,8 @@ fn a_state_is_for_its_owner_alone() {
     }
 }
 
-/// Kills at any moment on a stream with bad rows: the final state, predictions and rejected rows are those of a run that
-/// nothing disturbed. EVERMARGIN_KILLS gives the number of kills.
+/// Kills at random times on a stream with bad rows do not change the final state, predictions and rejected rows.
+/// EVERMARGIN_KILLS sets the number of kills.
 #[test]
 #[ignore = "long: ./test --long runs it"]
 fn long_kills_on_a_hostile_stream_change_nothing() {
@@ -464,9 +469,9 @@ fn long_kills_on_a_hostile_stream_change_nothing() {
     }
 }
 
-/// A first batch of rejected rows is read past, and its rows are listed.
+/// A first batch of rejected rows is skipped, and its rows are listed.
 #[test]
-fn a_first_batch_without_a_usable_row_is_read_past() {
+fn a_first_batch_without_a_usable_row_is_skipped() {
     let shell = Shell::new();
     let line = |i: u32| {
         let a = if i < 100 { "1e300".into() } else { (f64::from(i * 7 % 17) / 4.0).to_string() };
@@ -483,16 +488,16 @@ fn a_first_batch_without_a_usable_row_is_read_past() {
     }
     let bad: String = text.split_inclusive('\n').take(101).collect();
     shell.write("bad.csv", &bad);
-    let said = shell.fails("run bad.csv --batch 50 --rejects bad.tsv", 1);
+    let result = shell.fails("run bad.csv --batch 50 --rejects bad.tsv", 1);
     assert!(
-        said.err.contains("no usable row among the first 100 rows; bad.csv:2: column 'a'"),
+        result.err.contains("no usable row among the first 100 rows; bad.csv:2: column 'a'"),
         "{}",
-        said.err
+        result.err
     );
     assert_eq!(shell.text("bad.tsv").lines().count(), 101);
 }
 
-/// An outlier in the first batch costs no more than one in a later batch.
+/// An outlier in the first batch reduces accuracy no more than one in a later batch.
 #[test]
 fn an_outlier_in_the_first_batch_does_not_ruin_the_stream() {
     let shell = Shell::new();
@@ -516,7 +521,7 @@ fn an_outlier_in_the_first_batch_does_not_ruin_the_stream() {
     }
 }
 
-/// Rows appended to a file, and to a file of a folder that was done, are read by the next run.
+/// Rows appended to a finished file or to a finished file of a folder are read by the next run.
 #[test]
 fn rows_appended_to_a_finished_file_are_read() {
     let shell = Shell::new();
@@ -529,9 +534,9 @@ fn rows_appended_to_a_finished_file_are_read() {
         shell.write(file, &lines[..400].concat());
         assert_eq!(shell.ok(&format!("{run} --json")).json()["rows"], 399);
         shell.write(file, &clean);
-        let said = shell.ok(&run);
-        assert!(said.err.contains("going on after 399 rows"), "{}", said.err);
-        assert!(said.out.contains("600 rows in"), "{}", said.out);
+        let result = shell.ok(&run);
+        assert!(result.err.contains("going on after 399 rows"), "{}", result.err);
+        assert!(result.out.contains("600 rows in"), "{}", result.out);
         let again = shell.ok(&run);
         assert!(again.err.contains("going on after 600 rows"), "{}", again.err);
         assert!(again.out.contains("600 rows in"), "{}", again.out);
@@ -539,31 +544,31 @@ fn rows_appended_to_a_finished_file_are_read() {
 }
 
 #[test]
-fn a_run_that_writes_no_model_says_so() {
+fn a_run_that_writes_no_model_reports_it() {
     let shell = Shell::new();
     shell.write("one.csv", "a,b,class\n1,2,x\n2,1,x\n3,1,x\n");
-    let said = shell.ok("run one.csv --oracle none --model m.evm --json");
-    assert!(said.err.contains("no model was written: "), "{}", said.err);
-    assert!(said.json()["model"].is_null());
+    let result = shell.ok("run one.csv --oracle none --model m.evm --json");
+    assert!(result.err.contains("no model was written: "), "{}", result.err);
+    assert!(result.json()["model"].is_null());
     shell.write("two.csv", "a,b,class\n1,2,x\n2,1,y\n3,1,x\n");
-    let said = shell.ok("run two.csv --oracle none --model m.evm --json");
-    assert!(!said.err.contains("no model"), "{}", said.err);
-    assert_eq!(said.json()["model"], "m.evm");
+    let result = shell.ok("run two.csv --oracle none --model m.evm --json");
+    assert!(!result.err.contains("no model"), "{}", result.err);
+    assert_eq!(result.json()["model"], "m.evm");
 }
 
-/// A rejected row counts neither among the rows of a resumed run nor among those without a label.
+/// Rejected rows are counted neither as rows of a resumed run nor as rows without a label.
 #[test]
-fn rejected_rows_are_counted_alike_everywhere() {
+fn rejected_rows_are_counted_consistently() {
     let shell = Shell::new();
     let value = |i: u32| if i == 350 { "1e20".into() } else { (f64::from(i * 7 % 17) / 4.0).to_string() };
     let line = |i: u32| format!("{},{},{}\n", value(i), i % 5, if i.is_multiple_of(3) { "x" } else { "y" });
     shell.write("s.csv", &(String::from("a,b,class\n") + &(0..600).map(line).collect::<String>()));
     let json = shell.ok("run s.csv --oracle none --batch 100 --state s --json").json();
     assert_eq!((&json["rows"], &json["rows_without_label"]), (&599.into(), &100.into()), "{json}");
-    let said = shell.ok("run s.csv --oracle none --batch 100 --state s");
+    let result = shell.ok("run s.csv --oracle none --batch 100 --state s");
     assert!(
-        said.err.contains("going on after 599 rows") && said.out.contains("599 rows in 6"),
+        result.err.contains("going on after 599 rows") && result.out.contains("599 rows in 6"),
         "{}",
-        said.err
+        result.err
     );
 }

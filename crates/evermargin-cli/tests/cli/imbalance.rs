@@ -1,9 +1,9 @@
-//! Classes of unequal size, wrong labels, thresholds and curves, as a user would write them.
+//! Classes of unequal size, wrong labels, thresholds and curves on the command line.
 
 use crate::shell::Shell;
 use serde_json::{Value, json};
 
-/// One positive for 16 negatives to learn from, as many of each to test.
+/// Training data with one positive row per 16 negative rows, and balanced test data.
 fn waves() -> Shell {
     let shell = Shell::new();
     shell.ok("generate waveform --classes 2 --rows 400 --imbalance 16 --seed 1 -o train.svm");
@@ -17,7 +17,7 @@ fn g_means(shell: &Shell, fit: &str) -> f64 {
 }
 
 #[test]
-fn remedies_beat_the_raw_model() {
+fn threshold_and_class_weights_improve_g_means() {
     let shell = waves();
     let raw = g_means(&shell, "");
     for remedy in ["--threshold g-means", "--class-weight ratio", "--class-weight balanced"] {
@@ -27,17 +27,17 @@ fn remedies_beat_the_raw_model() {
 }
 
 #[test]
-fn ratio_is_the_weight_it_stands_for() {
+fn class_weight_ratio_equals_the_explicit_weight() {
     let shell = waves();
     let json = shell.ok("fit train.svm -o a.evm --class-weight ratio --json").json();
     assert_eq!(json["class_counts"], json!([376, 24]));
     shell.ok("fit train.svm -o b.evm --class-weight 1=15.666666666666666");
-    let said = |model: &str| shell.ok(&format!("predict {model} test.svm")).out;
-    assert_eq!(said("a.evm"), said("b.evm"));
+    let output = |model: &str| shell.ok(&format!("predict {model} test.svm")).out;
+    assert_eq!(output("a.evm"), output("b.evm"));
 }
 
 #[test]
-fn a_threshold_is_said_and_kept() {
+fn a_threshold_is_reported_and_stored() {
     let shell = waves();
     let json = shell.ok("fit train.svm -o m.evm --threshold f1 --probability sigmoid --json").json();
     let threshold = json["threshold"].as_f64().unwrap();
@@ -52,21 +52,21 @@ fn a_threshold_is_said_and_kept() {
     assert!((bias("raw.evm") - bias("m.evm") - threshold).abs() < 1e-9);
     assert!(shell.ok("fit train.svm -o m.evm --threshold rate=0.3").out.contains(", threshold "));
     shell.ok("generate waveform --rows 60 -o three.svm");
-    let said = shell.run("fit three.svm --threshold f1");
-    assert_eq!(said.code, 2);
-    assert!(said.err.contains("there are 3 classes, and it needs two"), "{}", said.err);
-    let said = shell.run("fit train.svm --threshold best");
-    assert!(said.code == 2 && said.err.contains("must be g-means, f1, accuracy"), "{}", said.err);
+    let output = shell.run("fit three.svm --threshold f1");
+    assert_eq!(output.code, 2);
+    assert!(output.err.contains("there are 3 classes, and it needs two"), "{}", output.err);
+    let output = shell.run("fit train.svm --threshold best");
+    assert!(output.code == 2 && output.err.contains("must be g-means, f1, accuracy"), "{}", output.err);
 }
 
 #[test]
-fn training_data_is_damaged_as_asked_and_nothing_else() {
+fn thin_and_flip_change_the_training_data_only() {
     let shell = Shell::new();
     shell.ok("generate two-moons --rows 400 --noise 0.05 -o d.svm");
     let before = shell.read("d.svm");
-    let said = shell.ok("fit d.svm -o m.evm --thin 10 --flip 0.1");
-    assert!(said.err.contains("note: 180 rows of class 1 deleted\n"), "{}", said.err);
-    assert!(said.err.contains("note: 22 labels made wrong\n"), "{}", said.err);
+    let output = shell.ok("fit d.svm -o m.evm --thin 10 --flip 0.1");
+    assert!(output.err.contains("note: 180 rows of class 1 deleted\n"), "{}", output.err);
+    assert!(output.err.contains("note: 22 labels made wrong\n"), "{}", output.err);
     assert_eq!(shell.read("d.svm"), before);
     let json = shell.ok("fit d.svm -o m.evm --thin 10 --json").json();
     assert_eq!((&json["class_counts"], &json["rows"]), (&json!([200, 20]), &json!(220)));
@@ -76,28 +76,28 @@ fn training_data_is_damaged_as_asked_and_nothing_else() {
     shell.ok("fit d.svm -o m.evm --thin 10 --seed 2");
     assert_ne!(shell.read("m.evm"), first);
 
-    // weights stay with their rows: 3 for each row of class 1 is a class weight of 3
+    // weights follow their rows: weight 3 for each row of class 1 equals a class weight of 3
     let text = shell.text("d.svm");
     let weights: String = text.lines().map(|l| if l.starts_with("1 ") { "3\n" } else { "1\n" }).collect();
     shell.write("w", &weights);
-    // (the width that follows from the data follows from weights of rows, not from those of classes)
+    // (gamma is fixed, because its default depends on row weights but not on class weights)
     shell.ok("fit d.svm -o a.evm --thin 10 --gamma 1 --weights w");
     shell.ok("fit d.svm -o b.evm --thin 10 --gamma 1 --class-weight 1=3");
-    let said = |model: &str| shell.ok(&format!("predict {model} d.svm")).out;
-    assert_eq!(said("a.evm"), said("b.evm"));
+    let output = |model: &str| shell.ok(&format!("predict {model} d.svm")).out;
+    assert_eq!(output("a.evm"), output("b.evm"));
     for (wrong, why) in
         [("--thin 0.5", "at least 1.0000"), ("--thin -1", "positive"), ("--flip 1.5", "share")]
     {
-        let said = shell.run(&format!("fit d.svm -o m.evm {}", wrong.replace(' ', "=")));
-        assert!(said.code == 2 && said.err.contains(why), "{wrong}: {} {}", said.code, said.err);
+        let output = shell.run(&format!("fit d.svm -o m.evm {}", wrong.replace(' ', "=")));
+        assert!(output.code == 2 && output.err.contains(why), "{wrong}: {} {}", output.code, output.err);
     }
     assert!(!shell.ok("fit -h").out.contains("--thin") && shell.ok("fit --help").out.contains("--thin"));
 }
 
 #[test]
-fn a_kernel_matrix_keeps_its_shape_when_thinned() {
+fn thinning_keeps_the_columns_of_a_kernel_matrix() {
     let shell = Shell::new();
-    // whichever two of 10 … 15 stay, the middle between them and −10 leaves all on their side
+    // for any two of 10 … 15, the midpoint between them and −10 separates all rows
     let x: Vec<i32> = (-15..-9).chain(10..16).collect();
     let row = |a: &i32| {
         let kernel: Vec<String> = x.iter().zip(1..).map(|(b, j)| format!("{j}:{}", a * b)).collect();
@@ -108,12 +108,12 @@ fn a_kernel_matrix_keeps_its_shape_when_thinned() {
     assert_eq!((&json["class_counts"], &json["features"]), (&json!([6, 2]), &json!(12)));
     assert_eq!(shell.ok("predict m.evm k.svm --json").json()["accuracy"], 1.0);
     shell.write("bare.svm", "? 1:1\n? 1:2\n");
-    let said = shell.run("fit bare.svm --thin 3");
-    assert!(said.code == 1 && said.err.contains("no row has a label"), "{}", said.err);
+    let output = shell.run("fit bare.svm --thin 3");
+    assert!(output.code == 1 && output.err.contains("no row has a label"), "{}", output.err);
 }
 
 #[test]
-fn generators_take_ratios_and_exact_flips() {
+fn generate_takes_an_imbalance_and_flips_exactly() {
     let shell = Shell::new();
     for (name, counts) in [("two-moons", [160, 40]), ("g50c", [160, 40]), ("text --cols 100", [160, 40])] {
         let text = shell.ok(&format!("generate {name} --rows 200 --imbalance 4")).out;
@@ -129,7 +129,7 @@ fn generators_take_ratios_and_exact_flips() {
 }
 
 #[test]
-fn the_roc_curve_is_a_table_that_agrees_with_the_scores() {
+fn the_roc_curve_agrees_with_the_scores() {
     let shell = waves();
     shell.ok("fit train.svm -o m.evm");
     let json = shell.ok("predict m.evm test.svm --roc roc.tsv --json").json();
@@ -151,16 +151,16 @@ fn the_roc_curve_is_a_table_that_agrees_with_the_scores() {
         ("predict m.evm test.svm --roc x -o x", "a file of its own"),
         ("predict m.evm test.svm --roc test.svm", "that is the input itself"),
     ] {
-        let said = shell.run(line);
-        assert!(said.code == 2 && said.err.contains(why), "{line}: {}", said.err);
+        let output = shell.run(line);
+        assert!(output.code == 2 && output.err.contains(why), "{line}: {}", output.err);
     }
     shell.ok("generate waveform --rows 60 -o three.svm");
     shell.ok("fit three.svm -o three.evm");
-    let said = shell.run("predict three.evm three.svm --roc x");
-    assert!(said.code == 2 && said.err.contains("3 classes"), "{}", said.err);
-    assert_eq!(said.out, "", "nothing is written before it is known to work");
+    let output = shell.run("predict three.evm three.svm --roc x");
+    assert!(output.code == 2 && output.err.contains("3 classes"), "{}", output.err);
+    assert_eq!(output.out, "", "nothing is written before all checks pass");
     shell.write("bare.svm", "? 1:1\n");
-    let said = shell.run("predict m.evm bare.svm --roc x");
-    assert!(said.code == 1 && said.err.contains("both classes"), "{}", said.err);
+    let output = shell.run("predict m.evm bare.svm --roc x");
+    assert!(output.code == 1 && output.err.contains("both classes"), "{}", output.err);
     assert!(!shell.files().contains(&"x".to_string()));
 }

@@ -1,9 +1,10 @@
-//! A model keeps how its file became features: models of `fit`, `label`, `tune` and `run` read further files alike.
+//! Models store how files become features, so models of `fit`, `label`, `tune` and `run` read further files in the same
+//! way.
 
 use crate::shell::Shell;
 use std::fmt::Write;
 
-/// The commands that write a model from `data`, each with the model's name.
+/// Commands that write a model from `data`, each with the file name of its model.
 fn writers(data: &str, options: &str) -> [(String, &'static str); 4] {
     [
         (format!("fit {data} -o fit.evm {options}"), "fit.evm"),
@@ -16,9 +17,9 @@ fn writers(data: &str, options: &str) -> [(String, &'static str); 4] {
     ]
 }
 
-/// Every command writes a model that is right about the file, without being told again how to read it. All models have the
-/// same classes in the same order and the same sign on rows that are clear.
-fn every_model_reads_alike(shell: &Shell, data: &str, new: &str, options: &str) {
+/// Every command writes a model that predicts the file correctly without reading options. All models have the same
+/// classes in the same order and the same sign on rows with large decisions.
+fn check_models_of_all_commands(shell: &Shell, data: &str, new: &str, options: &str) {
     let models = writers(data, options).map(|(line, model)| {
         shell.ok(&line);
         let json = shell.ok(&format!("predict {model} {new} -o {model}.tsv --json")).json();
@@ -48,7 +49,7 @@ fn every_model_reads_alike(shell: &Shell, data: &str, new: &str, options: &str) 
     }
 }
 
-/// Two clouds around ±1; even rows are of the second class.
+/// Two clouds around ±1; rows with even numbers are of the second class.
 fn cloud(i: usize) -> (bool, [f64; 2]) {
     let second = i.is_multiple_of(2);
     let wobble = |k: usize| ((i * 7919 + k * 104_729) % 1000) as f64 / 1000.0 - 0.5;
@@ -57,7 +58,7 @@ fn cloud(i: usize) -> (bool, [f64; 2]) {
 }
 
 #[test]
-fn models_keep_that_libsvm_columns_count_from_zero() {
+fn models_store_the_index_base_of_libsvm_text() {
     let shell = Shell::new();
     let mut text = String::new();
     for i in 0..240 {
@@ -65,18 +66,18 @@ fn models_keep_that_libsvm_columns_count_from_zero() {
         let _ = writeln!(text, "{} 0:{a} 1:{b}", i32::from(second) * 2 - 1);
     }
     shell.write("d.svm", &text);
-    // column 0 is missing here, so that the base cannot be told from the file
+    // column 0 is missing here, so the index base cannot be detected from the file
     let mut new = String::new();
     for i in 240..340 {
         let (second, [_, b]) = cloud(i);
         let _ = writeln!(new, "{} 1:{b}", i32::from(second) * 2 - 1);
     }
     shell.write("new.svm", &new);
-    every_model_reads_alike(&shell, "d.svm", "new.svm", "");
+    check_models_of_all_commands(&shell, "d.svm", "new.svm", "");
 }
 
 #[test]
-fn models_keep_the_positive_class() {
+fn models_store_the_positive_class() {
     let shell = Shell::new();
     let mut text = "a,b,kind\n".to_string();
     for i in 0..240 {
@@ -85,12 +86,12 @@ fn models_keep_the_positive_class() {
         let _ = writeln!(text, "{a},{b},{kind}");
     }
     shell.write("d.csv", &text);
-    every_model_reads_alike(&shell, "d.csv", "d.csv", "--positive cat");
+    check_models_of_all_commands(&shell, "d.csv", "d.csv", "--positive cat");
 }
 
-/// By bytes "2" is before "not-2" and "zebra" after "not-zebra": the order of names must not decide what is positive.
+/// In byte order "2" is before "not-2" and "zebra" after "not-zebra": name order must not determine the positive class.
 #[test]
-fn models_have_the_positive_class_second_whatever_its_name() {
+fn the_positive_class_is_second_for_any_name() {
     for name in ["2", "zebra", "a.b", "-1"] {
         let shell = Shell::new();
         let mut text = String::new();
@@ -104,15 +105,15 @@ fn models_have_the_positive_class_second_whatever_its_name() {
         }
         if name == "2" {
             shell.write("d.svm", &text);
-            every_model_reads_alike(&shell, "d.svm", "d.svm", "--positive 2");
+            check_models_of_all_commands(&shell, "d.svm", "d.svm", "--positive 2");
         }
         shell.write("d.csv", &table);
-        every_model_reads_alike(&shell, "d.csv", "d.csv", &format!("--label kind --positive {name}"));
+        check_models_of_all_commands(&shell, "d.csv", "d.csv", &format!("--label kind --positive {name}"));
     }
 }
 
 #[test]
-fn models_of_text_have_the_positive_class_second() {
+fn the_positive_class_is_second_in_models_of_text() {
     let shell = Shell::new();
     let mut text = "body,class\n".to_string();
     for i in 0..240_usize {
@@ -121,11 +122,11 @@ fn models_of_text_have_the_positive_class_second() {
         let _ = writeln!(text, "w{} {} w{},{}", i * 31 % 40, topics[k], i * 17 % 40, ["a", "b", "c"][k]);
     }
     shell.write("d.csv", &text);
-    every_model_reads_alike(&shell, "d.csv", "d.csv", "--text body --label class --positive a");
+    check_models_of_all_commands(&shell, "d.csv", "d.csv", "--text body --label class --positive a");
 }
 
 #[test]
-fn models_keep_a_label_column_in_the_middle() {
+fn models_store_the_label_column() {
     let shell = Shell::new();
     let mut text = "a,answer,b\n".to_string();
     for i in 0..240 {
@@ -133,11 +134,11 @@ fn models_keep_a_label_column_in_the_middle() {
         let _ = writeln!(text, "{a},{},{b}", if second { "yes" } else { "no" });
     }
     shell.write("d.csv", &text);
-    every_model_reads_alike(&shell, "d.csv", "d.csv", "--label answer");
+    check_models_of_all_commands(&shell, "d.csv", "d.csv", "--label answer");
 }
 
 #[test]
-fn models_keep_text_columns() {
+fn models_store_text_columns() {
     let shell = Shell::new();
     let mut text = "body,class\n".to_string();
     for i in 0..240 {
@@ -152,12 +153,12 @@ fn models_keep_text_columns() {
         );
     }
     shell.write("d.csv", &text);
-    every_model_reads_alike(&shell, "d.csv", "d.csv", "--text body --label class");
+    check_models_of_all_commands(&shell, "d.csv", "d.csv", "--text body --label class");
 }
 
-/// Views are for learners of their own, which `run` and `label`'s default are not.
+/// Only multi-view learners support views, so `run` and the default of `label` are left out.
 #[test]
-fn models_keep_the_files_of_views() {
+fn models_store_the_files_of_views() {
     let shell = Shell::new();
     let (mut first, mut second) = ("a,label\n".to_string(), "b\n".to_string());
     for i in 0..120 {
@@ -177,7 +178,7 @@ fn models_keep_the_files_of_views() {
         shell.ok(&line);
         let json = shell.ok(&format!("predict {model} a.csv --view b.csv --json")).json();
         assert!(json["accuracy"].as_f64().unwrap() > 0.95, "{line}: {json}");
-        let said = shell.fails(&format!("predict {model} a.csv --view b.csv --view b.csv"), 2);
-        assert!(said.err.contains("trained on 2 files"), "{}", said.err);
+        let output = shell.fails(&format!("predict {model} a.csv --view b.csv --view b.csv"), 2);
+        assert!(output.err.contains("trained on 2 files"), "{}", output.err);
     }
 }

@@ -1,9 +1,9 @@
-//! Few labels: `label`, and `fit` with learners that use every row.
+//! `label` with few labels, and `fit` with learners that use unlabeled rows.
 
 use crate::shell::Shell;
 use serde_json::Value;
 
-/// Two Gaussians in 50 dimensions; the first 20 rows of each class have a label.
+/// Two Gaussians in 50 dimensions; the first 5 rows of each class are labeled.
 fn gaussians() -> Shell {
     let shell = Shell::new();
     shell.ok("generate g50c --rows 300 --seed 3 -o all.svm");
@@ -31,7 +31,7 @@ fn gaussians() -> Shell {
 const SPLIT: &str = "--labeled-rows split.txt --split 2";
 
 #[test]
-fn every_learner_labels_and_keeps_the_order() {
+fn every_learner_labels_rows_in_their_order() {
     let shell = gaussians();
     let names = [
         "submod-s3vm",
@@ -83,13 +83,13 @@ fn question_marks_are_unlabeled_rows() {
 }
 
 #[test]
-fn the_labels_alone_stand_beside() {
+fn label_reports_the_supervised_baseline() {
     let shell = gaussians();
-    let said = shell.ok(&format!("label all.svm {SPLIT} -o l.tsv"));
+    let result = shell.ok(&format!("label all.svm {SPLIT} -o l.tsv"));
     for part in
         ["right on 290 hidden labels", "labels alone:", "held-out labels right (5 folds)", "--model all.evm"]
     {
-        assert!(said.out.contains(part), "{part}: {}", said.out);
+        assert!(result.out.contains(part), "{part}: {}", result.out);
     }
     let json = shell.ok(&format!("label all.svm {SPLIT} --json")).json();
     for key in ["baseline_accuracy", "cross_validated", "baseline_cross_validated", "agreement"] {
@@ -100,7 +100,7 @@ fn the_labels_alone_stand_beside() {
 }
 
 #[test]
-fn a_model_is_left_for_rows_to_come() {
+fn label_writes_a_model_for_new_rows() {
     let shell = gaussians();
     shell.ok("generate g50c --rows 400 --seed 3 -o more.svm");
     for name in ["submod-s3vm", "linear-da", "da"] {
@@ -115,7 +115,7 @@ fn a_model_is_left_for_rows_to_come() {
 }
 
 #[test]
-fn many_classes_are_labeled() {
+fn several_classes_are_labeled() {
     let shell = Shell::new();
     let centers = [(0.0, 0.0), (4.0, 0.0), (0.0, 4.0), (4.0, 4.0)];
     let row = |i: usize| {
@@ -133,14 +133,14 @@ fn many_classes_are_labeled() {
         assert!(json["transductive_accuracy"].as_f64().unwrap() > 0.85, "{name}: {json}");
         assert_eq!(json["classes"], 4);
     }
-    let said = shell.run("label b.csv --label label --labeled-rows s.txt --ratio 0.5 --json");
-    assert!(said.code != 0 && said.err.contains("ratio"), "{}", said.err);
-    let said = shell.run("label b.csv --label label --labeled-rows s.txt --multi one-vs-one --json");
-    assert!(said.code != 0 && said.err.contains("one-vs-rest"), "{}", said.err);
+    let result = shell.run("label b.csv --label label --labeled-rows s.txt --ratio 0.5 --json");
+    assert!(result.code != 0 && result.err.contains("ratio"), "{}", result.err);
+    let result = shell.run("label b.csv --label label --labeled-rows s.txt --multi one-vs-one --json");
+    assert!(result.code != 0 && result.err.contains("one-vs-rest"), "{}", result.err);
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn refuses_invalid_options_and_data() {
     let shell = gaussians();
     for (line, code, part) in [
         (format!("label all.svm {SPLIT} --ratio 1"), 2, "between 0 and 1"),
@@ -152,17 +152,17 @@ fn what_cannot_be_is_refused() {
         ("label all.svm --labeled-rows split.txt --split 9".into(), 2, "has 2 splits"),
         ("label nothing.svm".into(), 1, "nothing.svm"),
     ] {
-        let said = shell.run(&line);
-        assert_eq!(said.code, code, "{line}: {}", said.err);
-        assert!(said.err.contains(part), "{line}: {}", said.err);
+        let result = shell.run(&line);
+        assert_eq!(result.code, code, "{line}: {}", result.err);
+        assert!(result.err.contains(part), "{line}: {}", result.err);
     }
     shell.write("one.csv", "a,b,label\n1,2,x\n2,1,\n3,3,\n");
-    let said = shell.run("label one.csv --label label");
-    assert!(said.code == 1 && said.err.contains("two classes"), "{}", said.err);
+    let result = shell.run("label one.csv --label label");
+    assert!(result.code == 1 && result.err.contains("two classes"), "{}", result.err);
 }
 
 #[test]
-fn all_labeled_duplicates_and_zero_rows_are_defined() {
+fn degenerate_data_is_labeled() {
     let shell = Shell::new();
     shell.write("all.csv", "a,b,label\n1,2,x\n2,1,y\n3,3,x\n4,0,y\n");
     shell.write("same.csv", "a,b,label\n1,2,x\n1,2,y\n1,2,\n1,2,\n1,2,\n");
@@ -181,8 +181,8 @@ fn all_labeled_duplicates_and_zero_rows_are_defined() {
         "label-propagation",
     ] {
         for file in ["all.csv", "same.csv", "zero.csv"] {
-            let said = shell.ok(&format!("label {file} --label label --learner {name} -o l.csv --json"));
-            let json = said.json();
+            let result = shell.ok(&format!("label {file} --label label --learner {name} -o l.csv --json"));
+            let json = result.json();
             let lines = shell.text("l.csv").lines().count();
             assert_eq!(lines, 1 + json["rows"].as_u64().unwrap() as usize, "{name} {file}");
             assert!(!shell.text("l.csv").contains("NaN"), "{name} {file}");
@@ -191,7 +191,7 @@ fn all_labeled_duplicates_and_zero_rows_are_defined() {
 }
 
 #[test]
-fn threads_do_not_matter() {
+fn labels_do_not_depend_on_threads() {
     let shell = gaussians();
     for name in ["submod-s3vm", "linear-da", "linear-tsvm", "da", "tsvm", "label-propagation"] {
         for threads in [1, 2, 4] {
@@ -205,7 +205,7 @@ fn threads_do_not_matter() {
 }
 
 #[test]
-fn two_moons_along_a_graph_are_drawn_and_tuned() {
+fn graph_learners_label_plot_and_tune_two_moons() {
     let shell = Shell::new();
     shell.ok("generate two-moons --rows 120 --noise 0.05 --seed 3 -o d.csv");
     let rows = shell.text("d.csv");
@@ -216,33 +216,33 @@ fn two_moons_along_a_graph_are_drawn_and_tuned() {
     let (minus, plus) = (class(",-1"), class(",1"));
     std::fs::write(shell.path("one"), format!("{} {}\n", minus[0], plus[0])).unwrap();
     std::fs::write(shell.path("six"), format!("{} {}\n", minus.join(" "), plus.join(" "))).unwrap();
-    let said = shell.ok(
+    let result = shell.ok(
         "label d.csv --labeled-rows one --learner lapsvm --gamma 4 --set gamma_a=0.01 --set gamma_i=10 --plot d.svg --model m.evm",
     );
-    assert!(said.err.contains("right on 118 hidden labels: 100.00 %"), "{}", said.err);
+    assert!(result.err.contains("right on 118 hidden labels: 100.00 %"), "{}", result.err);
     assert!(shell.text("d.svg").starts_with("<svg"));
     let json = shell.ok("predict m.evm d.csv --json").json();
     assert_eq!(json["accuracy"], 1.0);
-    // any learner on the deformed kernel, and a graph of the user's own: two chains of rows in order of x1
+    // a learner on the deformed kernel, and graphs from files
     shell.ok("fit d.csv --labeled-rows one --learner svc --c 100 --warp 1000,n_neighbors=8 -o w.evm");
     assert!(shell.ok("predict w.evm d.csv --json").json()["accuracy"].as_f64().unwrap() > 0.95);
     std::fs::write(shell.path("edges"), "1 2\n2 3 0.5\n").unwrap();
     shell.ok("label d.csv --labeled-rows six --learner laprls --graph edges");
     std::fs::write(shell.path("far"), "1 121\n").unwrap();
-    let said = shell.run("label d.csv --labeled-rows six --learner laprls --graph far");
-    assert!(said.code == 1 && said.err.contains("far:1"), "{}", said.err);
-    let said = shell.run("label d.csv --labeled-rows six --learner tsvm --graph edges");
-    assert!(said.err.contains("learner tsvm has none"), "{}", said.err);
+    let result = shell.run("label d.csv --labeled-rows six --learner laprls --graph far");
+    assert!(result.code == 1 && result.err.contains("far:1"), "{}", result.err);
+    let result = shell.run("label d.csv --labeled-rows six --learner tsvm --graph edges");
+    assert!(result.err.contains("learner tsvm has none"), "{}", result.err);
     let json = shell
         .ok("tune d.csv --labeled-rows six --learner lapsvm --folds 3 --over gamma_i=0,1 --over n_neighbors=4,8 --json")
         .json();
     assert_eq!(json["grid"].as_array().unwrap().len(), 4);
     assert!(json["best"]["n_neighbors"].is_number() && json["best"]["gamma_i"].is_number());
-    let said = shell.run("tune d.csv --learner lapsvm --over gama_i=1");
-    assert!(said.code == 2 && said.err.contains("takes no gama_i"), "{}", said.err);
+    let result = shell.run("tune d.csv --learner lapsvm --over gama_i=1");
+    assert!(result.code == 2 && result.err.contains("takes no gama_i"), "{}", result.err);
 }
 
-/// Moons with 15 labels a class, and a graph that joins rows of one class in a chain.
+/// Two moons with 15 labels per class, and a graph that joins the rows of each class in a chain.
 fn moons_and_chains() -> Shell {
     let shell = Shell::new();
     shell.ok("generate two-moons --rows 120 --noise 0.4 --seed 3 -o d.csv");
@@ -260,9 +260,9 @@ fn moons_and_chains() -> Shell {
 }
 
 #[test]
-fn tune_scores_what_fit_holds_out_with_graph_warp_and_ratio() {
+fn tune_scores_equal_cross_validation_of_fit_with_graph_warp_and_ratio() {
     let shell = moons_and_chains();
-    // five folds of six labels each, so that the mean of the folds is the share of all
+    // five folds of six labels each, so the mean over folds is the fraction over all labels
     let both = |how: &str, tuned: &str| {
         let how = format!("d.csv --labeled-rows known --gamma 1 {how}");
         let found = shell.ok(&format!("tune {how} --over {tuned} --json")).json();
@@ -272,7 +272,7 @@ fn tune_scores_what_fit_holds_out_with_graph_warp_and_ratio() {
         a
     };
     for learner in ["lapsvm", "laprls"] {
-        // the learner's own way along gamma_i, and refitting
+        // both the path of the learner along gamma_i and refitting
         for how in ["", "--set balance=true"] {
             let plain = both(&format!("--learner {learner} {how}"), "gamma_i=10");
             let chained = both(&format!("--learner {learner} --graph edges {how}"), "gamma_i=10");
@@ -291,7 +291,7 @@ fn tune_scores_what_fit_holds_out_with_graph_warp_and_ratio() {
 }
 
 #[test]
-fn tune_keeps_graph_warp_and_ratio_for_the_winner() {
+fn tune_refits_with_graph_warp_and_ratio() {
     let shell = moons_and_chains();
     let tune = "tune d.csv --labeled-rows known --learner laprls --gamma 1 --over gamma_i=1,10 --graph edges --ratio 0.4";
     let json = shell.ok(&format!("{tune} -o m.evm --json")).json();
@@ -302,7 +302,7 @@ fn tune_keeps_graph_warp_and_ratio_for_the_winner() {
     shell.ok("tune d.csv --labeled-rows known --c 10,100 --gamma 0.5,1 --warp 100,n_neighbors=6 -o w.evm");
     assert!(shell.ok("inspect w.evm").out.contains("n_neighbors=6"));
     shell.write("far", "1 121\n");
-    for (line, code, said) in [
+    for (line, code, result) in [
         ("tune d.csv --graph edges", 2, "parameter graph = given: must be left out: learner svc has none"),
         ("tune d.csv --learner tsvm --graph edges", 2, "learner tsvm has none"),
         ("tune d.csv --learner lapsvm --graph far", 1, "far:1"),
@@ -312,12 +312,12 @@ fn tune_keeps_graph_warp_and_ratio_for_the_winner() {
         ("tune d.csv --learner lapsvm --ratio 0.3 --over ratio=0.1,0.2", 2, "--over ratio: given twice"),
     ] {
         let found = shell.fails(line, code);
-        assert!(found.err.contains(said), "{line}: {}", found.err);
+        assert!(found.err.contains(result), "{line}: {}", found.err);
     }
 }
 
 #[test]
-fn a_radius_is_the_graph_of_all_rows_so_near() {
+fn a_radius_equals_the_graph_of_all_pairs_within_it() {
     let shell = Shell::new();
     shell.ok("generate two-moons --rows 120 --noise 0.1 --seed 3 -o d.csv");
     let text = shell.text("d.csv");
@@ -345,7 +345,7 @@ fn a_radius_is_the_graph_of_all_rows_so_near() {
         assert_eq!(near, label(&format!("--learner {learner} --graph edges")), "{learner}");
         assert_ne!(near, label(&format!("--learner {learner} --set edge_weights=binary")), "{learner}");
     }
-    // the other learners along a graph take it too, and warp does
+    // the other learners with graphs and the deformed kernel accept a radius, too
     let other = ["colapsvm", "colaprls"].map(|l| format!("--learner {l}"));
     for how in &other {
         assert_ne!(label(how), label(&format!("{how} --set radius=0.2")), "{how}");
@@ -353,7 +353,7 @@ fn a_radius_is_the_graph_of_all_rows_so_near() {
     let warped = |how: &str| label(&format!("--learner da --warp 100{how}"));
     assert_ne!(warped(""), warped(",radius=0.2"));
     assert_ne!(warped(""), warped(" --graph edges"));
-    for (set, said) in [
+    for (set, result) in [
         ("radius=-1", "parameter radius = -1: must be a number from 0 on"),
         (
             "radius=0.2 --set search=approximate",
@@ -364,15 +364,15 @@ fn a_radius_is_the_graph_of_all_rows_so_near() {
         for learner in ["lapsvm", "label-propagation"] {
             let found =
                 shell.run(&format!("label d.csv --labeled-rows known --learner {learner} --set {set}"));
-            assert!(found.code != 0 && found.err.contains(said), "{learner} {set}: {}", found.err);
+            assert!(found.code != 0 && found.err.contains(result), "{learner} {set}: {}", found.err);
         }
     }
 }
 
 #[test]
-fn an_approximate_search_finds_nearly_the_same_on_any_number_of_threads() {
+fn approximate_search_is_close_to_exact_and_independent_of_threads() {
     let shell = Shell::new();
-    // fewer rows are searched exactly
+    // smaller data is searched exactly
     shell.ok("generate g50c --rows 4200 --seed 3 -o d.svm");
     shell.write("known", &(1..=20).map(|i| i.to_string()).collect::<Vec<_>>().join(" "));
     let right = |how: &str| {

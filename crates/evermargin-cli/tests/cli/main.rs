@@ -1,4 +1,4 @@
-//! The command line from outside: the built program, its files, its output, its exit codes.
+//! Tests of the command line program: its files, output and exit codes.
 
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 

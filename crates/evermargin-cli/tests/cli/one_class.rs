@@ -1,4 +1,4 @@
-//! `one-class` from file to answer: what labels mean, and what is refused.
+//! `one-class` from file to prediction: the meaning of labels, and refused options.
 
 use crate::shell::Shell;
 
@@ -10,33 +10,34 @@ fn moons(shell: &Shell) {
     shell.write("rows.csv", &(unlabeled.join("\n") + "\n"));
 }
 
-fn outside(table: &str) -> usize {
+fn count_outside(table: &str) -> usize {
     table.lines().filter(|l| l.starts_with("outside\t")).count()
 }
 
 #[test]
-fn a_table_without_labels_is_learned_and_asked() {
+fn learns_and_predicts_a_table_without_labels() {
     let shell = Shell::new();
     moons(&shell);
-    let said = shell.ok("fit rows.csv --label none --learner one-class --set nu=0.1 -o m.evm --json").json();
-    assert_eq!((said["features"].as_u64(), said["labeled"].as_u64()), (Some(2), Some(300)), "{said}");
-    assert_eq!(said["class_names"], serde_json::json!(["outside", "inside"]));
-    assert!(said["support_count"].as_u64().unwrap() >= 30 && said["exit"] == "converged", "{said}");
+    let output =
+        shell.ok("fit rows.csv --label none --learner one-class --set nu=0.1 -o m.evm --json").json();
+    assert_eq!((output["features"].as_u64(), output["labeled"].as_u64()), (Some(2), Some(300)), "{output}");
+    assert_eq!(output["class_names"], serde_json::json!(["outside", "inside"]));
+    assert!(output["support_count"].as_u64().unwrap() >= 30 && output["exit"] == "converged", "{output}");
     shell.ok("predict m.evm rows.csv -o p.tsv");
-    let count = outside(&shell.text("p.tsv"));
+    let count = count_outside(&shell.text("p.tsv"));
     assert!((10..=30).contains(&count), "{count}");
-    // far away is outside, whether the file has a header or not
+    // distant rows are outside, with or without a header
     shell.write("far.csv", "x1,x2\n90,90\n-5,80\n");
     shell.ok("predict m.evm far.csv -o far.tsv");
-    assert_eq!(outside(&shell.text("far.tsv")), 2);
-    let said = shell.ok("fit rows.csv --label none --learner one-class --set nu=0.1 -o m.evm");
-    assert!(said.out.contains("one-class, rbf kernel") && said.out.contains("nu 0.1"), "{}", said.out);
-    assert!(said.out.contains("evermargin predict m.evm rows.csv    names the rows"), "{}", said.out);
-    assert!(said.err.contains("no label: all 2 columns are features"), "{}", said.err);
+    assert_eq!(count_outside(&shell.text("far.tsv")), 2);
+    let output = shell.ok("fit rows.csv --label none --learner one-class --set nu=0.1 -o m.evm");
+    assert!(output.out.contains("one-class, rbf kernel") && output.out.contains("nu 0.1"), "{}", output.out);
+    assert!(output.out.contains("evermargin predict m.evm rows.csv    names the rows"), "{}", output.out);
+    assert!(output.err.contains("no label: all 2 columns are features"), "{}", output.err);
 }
 
 #[test]
-fn one_class_of_several_is_scored_against_all_others() {
+fn one_of_several_classes_is_scored_against_the_others() {
     let shell = Shell::new();
     moons(&shell);
     shell.ok("fit moons.csv --positive 1 --learner one-class --set nu=0.05 --gamma 5 -o m.evm");
@@ -45,7 +46,7 @@ fn one_class_of_several_is_scored_against_all_others() {
         scores["auc"].as_f64().unwrap() > 0.95 && scores["accuracy"].as_f64().unwrap() > 0.85,
         "{scores}"
     );
-    // one class alone: the model knows its name, and that other names are others
+    // a single class: the model stores its name, and other names count as outside
     let moons = shell.text("moons.csv");
     let one: Vec<&str> = moons.lines().filter(|l| !l.ends_with("-1")).collect();
     shell.write("one.csv", &(one.join("\n") + "\n"));
@@ -56,18 +57,18 @@ fn one_class_of_several_is_scored_against_all_others() {
 }
 
 #[test]
-fn labels_beside_rows_are_not_looked_at_where_there_is_none() {
+fn label_none_ignores_labels_of_the_data() {
     let shell = Shell::new();
     shell.ok("generate waveform --rows 100 -o d.svm");
-    let said = shell.ok("fit d.svm --label none --learner one-class -o m.evm --json").json();
-    assert_eq!(said["class_counts"], serde_json::json!([0, 100]));
+    let output = shell.ok("fit d.svm --label none --learner one-class -o m.evm --json").json();
+    assert_eq!(output["class_counts"], serde_json::json!([0, 100]));
     shell.write("d.jsonl", "{\"a\": 1, \"b\": 2}\n{\"a\": 1.5, \"b\": 2}\n{\"a\": 1, \"b\": 2.5}\n");
-    let said = shell.ok("fit d.jsonl --label none --learner one-class -o j.evm --json").json();
-    assert_eq!((said["features"].as_u64(), said["rows"].as_u64()), (Some(2), Some(3)), "{said}");
+    let output = shell.ok("fit d.jsonl --label none --learner one-class -o j.evm --json").json();
+    assert_eq!((output["features"].as_u64(), output["rows"].as_u64()), (Some(2), Some(3)), "{output}");
 }
 
 #[test]
-fn what_it_cannot_do_is_refused_with_a_remedy() {
+fn refuses_unsupported_options_with_a_remedy() {
     let shell = Shell::new();
     moons(&shell);
     shell.ok("generate waveform --rows 60 -o waves.csv");
@@ -103,21 +104,21 @@ fn what_it_cannot_do_is_refused_with_a_remedy() {
         ("tune moons.csv --learner one-class", 2, "tune compares accuracies on held-out rows of two classes"),
         ("label moons.csv --learner one-class", 2, "it knows one class and tells what is outside"),
     ] {
-        let said = shell.run(words);
-        assert!(said.code == code && said.err.contains(text), "{words}: {} {}", said.code, said.err);
+        let output = shell.run(words);
+        assert!(output.code == code && output.err.contains(text), "{words}: {} {}", output.code, output.err);
     }
 }
 
 #[test]
-fn labels_in_a_file_of_their_own_count_and_strange_ones_do_not() {
+fn labels_files_are_used_and_unknown_classes_are_not_scored() {
     let shell = Shell::new();
     moons(&shell);
     let labels: Vec<String> =
         shell.text("moons.csv").lines().skip(1).map(|l| l.rsplit_once(',').unwrap().1.to_string()).collect();
     shell.write("labels.txt", &(labels.join("\n") + "\n"));
-    let said = shell.ok("fit rows.csv --label none --labels labels.txt -o s.evm --json").json();
-    assert_eq!((said["features"].as_u64(), said["labeled"].as_u64()), (Some(2), Some(300)), "{said}");
+    let output = shell.ok("fit rows.csv --label none --labels labels.txt -o s.evm --json").json();
+    assert_eq!((output["features"].as_u64(), output["labeled"].as_u64()), (Some(2), Some(300)), "{output}");
     shell.ok("fit rows.csv --label none --learner one-class -o m.evm");
-    let said = shell.ok("predict m.evm moons.csv --json").json();
-    assert!(said["accuracy"].is_null(), "{said}");
+    let output = shell.ok("predict m.evm moons.csv --json").json();
+    assert!(output["accuracy"].is_null(), "{output}");
 }

@@ -1,4 +1,4 @@
-//! Learning one sample at a time: budgets, curves, states, suspects.
+//! Online learners: label budgets, curves, states, suspects.
 
 use crate::shell::Shell;
 use evermargin::Labels;
@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 const ONLINE: [&str; 6] = ["lasvm", "lasvm-g", "lasvm-nc", "lasvm-i", "full-svm", "local-svc"];
 
 #[test]
-fn json_of_online_learners_has_its_keys() {
+fn json_of_online_learners_has_all_keys() {
     let shell = Shell::new();
     shell.ok("generate two-moons --rows 300 -o d.svm");
     for learner in ONLINE {
@@ -38,12 +38,12 @@ fn json_of_online_learners_has_its_keys() {
     }
     let json = shell.ok("fit d.svm -o m.evm --json").json();
     assert_eq!(json["labels_used"], Value::Null, "svc is not an online learner");
-    let said = shell.ok("fit d.svm -o m.evm --learner lasvm");
-    assert!(said.out.contains("\nlooked at 300 labels: every sample was used\n"), "{}", said.out);
+    let output = shell.ok("fit d.svm -o m.evm --learner lasvm");
+    assert!(output.out.contains("\nlooked at 300 labels: every sample was used\n"), "{}", output.out);
 }
 
 #[test]
-fn no_more_labels_are_looked_at_than_the_budget_allows() {
+fn the_label_budget_is_never_exceeded() {
     let shell = Shell::new();
     shell.ok("generate two-moons --rows 2000 --noise 0.2 -o d.svm");
     shell.ok("generate waveform --rows 600 -o three.svm");
@@ -56,11 +56,12 @@ fn no_more_labels_are_looked_at_than_the_budget_allows() {
             assert_eq!(json["stopped"], "budget", "{select}");
         }
     }
-    // at random the budget is used up, and no rule ends it before
+    // at random the whole budget is used, because no rule stops earlier
     let json = shell.ok("fit d.svm -o m.evm --learner lasvm --labels-budget 700 --json").json();
     assert_eq!((&json["labels_used"], &json["stopped"]), (&700.into(), &"budget".into()));
-    let said = shell.ok("fit d.svm -o m.evm --learner lasvm --select active --labels-budget 50 --stop never");
-    assert!(said.out.contains("\nlooked at 50 labels: the budget of labels is spent\n"), "{}", said.out);
+    let output =
+        shell.ok("fit d.svm -o m.evm --learner lasvm --select active --labels-budget 50 --stop never");
+    assert!(output.out.contains("\nlooked at 50 labels: the budget of labels is spent\n"), "{}", output.out);
     let json = shell.ok("fit d.svm -o m.evm --learner lasvm --select active --pool auto:0.05,0.05 --json");
     let plain = shell.ok("fit d.svm -o m.evm --learner lasvm --select active --pool 59 --json");
     assert_eq!(json.json()["objective"], plain.json()["objective"]);
@@ -69,7 +70,7 @@ fn no_more_labels_are_looked_at_than_the_budget_allows() {
 }
 
 #[test]
-fn epochs_are_passes() {
+fn more_epochs_see_more_samples() {
     let shell = Shell::new();
     shell.ok("generate two-moons --rows 200 --noise 0.3 -o d.svm");
     let seen = |options: &str| {
@@ -80,7 +81,7 @@ fn epochs_are_passes() {
 }
 
 #[test]
-fn a_curve_is_written_as_it_was_learned() {
+fn the_learning_curve_is_written() {
     let shell = Shell::new();
     shell.ok("generate two-moons --rows 800 --noise 0.2 -o d.svm");
     shell.ok("generate two-moons --rows 500 --noise 0.2 --seed 9 -o t.svm");
@@ -99,17 +100,17 @@ fn a_curve_is_written_as_it_was_learned() {
     assert!(own.iter().zip(&test).all(|(a, b)| a[..3] == b[..3]) && own != test);
     let json = shell.ok("predict m.evm t.svm --json").json();
     assert_eq!((last[3], last[4]), (json["accuracy"].as_f64().unwrap(), json["g_means"].as_f64().unwrap()));
-    let said = shell.run("fit d.svm -o m.evm --curve c.tsv");
-    assert_eq!(said.code, 2);
+    let output = shell.run("fit d.svm -o m.evm --curve c.tsv");
+    assert_eq!(output.code, 2);
     assert!(
-        said.err.contains("--curve: learner svc has no such choice; with --learner lasvm"),
+        output.err.contains("--curve: learner svc has no such choice; with --learner lasvm"),
         "{}",
-        said.err
+        output.err
     );
 }
 
-/// The first rows of a data set, as a user has them in a file, and the others.
-fn two_days(shell: &Shell) {
+/// A data set in two files: the first rows and the others.
+fn write_two_files(shell: &Shell) {
     shell.ok("generate waveform --rows 600 --seed 4 -o d.svm");
     let text = shell.text("d.svm");
     let lines: Vec<&str> = text.lines().collect();
@@ -118,9 +119,9 @@ fn two_days(shell: &Shell) {
 }
 
 #[test]
-fn going_on_is_what_the_library_does_bit_by_bit() {
+fn resume_is_bit_identical_to_partial_fit() {
     let shell = Shell::new();
-    two_days(&shell);
+    write_two_files(&shell);
     for learner in ONLINE {
         let fit =
             format!("fit monday.svm --learner {learner} --c 2 --gamma 0.05 --scale standard --state s.evs");
@@ -156,29 +157,29 @@ fn going_on_is_what_the_library_does_bit_by_bit() {
 }
 
 #[test]
-fn more_data_makes_a_better_model() {
+fn resuming_with_more_data_improves_accuracy() {
     let shell = Shell::new();
-    two_days(&shell);
+    write_two_files(&shell);
     shell.ok("generate waveform --rows 1000 --seed 5 -o t.svm");
     shell.ok("fit monday.svm --rows 1..40 --learner lasvm --state s.evs -o m.evm");
     let accuracy = || shell.ok("predict m.evm t.svm --json").json()["accuracy"].as_f64().unwrap();
     let before = accuracy();
-    let said = shell.ok("fit tuesday.svm --resume s.evs --state s.evs -o m.evm --learner lasvm");
-    assert!(said.out.contains("fit MORE_DATA --resume s.evs --state s.evs    goes on"), "{}", said.out);
+    let output = shell.ok("fit tuesday.svm --resume s.evs --state s.evs -o m.evm --learner lasvm");
+    assert!(output.out.contains("fit MORE_DATA --resume s.evs --state s.evs    goes on"), "{}", output.out);
     assert!(accuracy() > before + 0.01, "{before} then {}", accuracy());
-    // the order of new rows follows from the seed
+    // the order of new rows depends on the seed
     let model = |seed: u32| {
-        let said = shell.ok(&format!("fit monday.svm --resume s.evs -o x.evm --seed {seed}"));
-        assert!(said.err.contains("note: what was learned is in the model alone"), "{}", said.err);
+        let output = shell.ok(&format!("fit monday.svm --resume s.evs -o x.evm --seed {seed}"));
+        assert!(output.err.contains("note: what was learned is in the model alone"), "{}", output.err);
         shell.read("x.evm")
     };
     assert!(model(1) == model(1) && model(1) != model(2));
 }
 
 #[test]
-fn a_run_that_was_stopped_can_go_on() {
+fn interrupted_training_can_be_resumed() {
     let shell = Shell::new();
-    two_days(&shell);
+    write_two_files(&shell);
     for learner in ONLINE {
         shell.ok(&format!("fit monday.svm --learner {learner} --max-seconds 0 --state s.evs -o m.evm"));
         let json = shell.ok("fit tuesday.svm --resume s.evs --state s.evs -o m.evm --json").json();
@@ -191,7 +192,7 @@ fn a_run_that_was_stopped_can_go_on() {
 }
 
 #[test]
-fn tables_and_single_classes_go_on_as_they_began() {
+fn tables_and_single_class_files_can_resume_a_state() {
     let shell = Shell::new();
     let rows = |n: usize, seed: usize, classes: &[&str]| -> String {
         let row = |i: usize| {
@@ -208,14 +209,14 @@ fn tables_and_single_classes_go_on_as_they_began() {
     let json = shell.ok("fit b.csv --resume s.evs -o b.evm --json").json();
     assert_eq!((&json["samples_seen"], &json["class_names"][1]), (&80.into(), &"dog".into()));
     assert_eq!(shell.ok("predict b.evm a.csv --json").json()["accuracy"], 1.0);
-    let said = shell.run("fit b.csv --resume s.evs -o b.evm --positive cat");
-    assert!(said.code != 0, "{}", said.out);
+    let output = shell.run("fit b.csv --resume s.evs -o b.evm --positive cat");
+    assert!(output.code != 0, "{}", output.out);
 }
 
 #[test]
-fn what_contradicts_a_state_is_refused() {
+fn refuses_options_that_contradict_a_state() {
     let shell = Shell::new();
-    two_days(&shell);
+    write_two_files(&shell);
     shell.ok("fit monday.svm --learner lasvm --c 2 --scale standard --state s.evs -o m.evm");
     let before = shell.files();
     for (options, why) in [
@@ -239,60 +240,65 @@ fn what_contradicts_a_state_is_refused() {
         ("--state tuesday.svm", "that is the input itself"),
         ("--suspects x.evm", "--suspects: it needs a file of its own"),
     ] {
-        let said = shell.run(&format!("fit tuesday.svm --resume s.evs -o x.evm {options}"));
-        assert!(said.code == 2 && said.err.contains(why), "{options}: {} {}", said.code, said.err);
+        let output = shell.run(&format!("fit tuesday.svm --resume s.evs -o x.evm {options}"));
+        assert!(output.code == 2 && output.err.contains(why), "{options}: {} {}", output.code, output.err);
     }
-    // what agrees may be repeated
+    // options that agree with the state may be repeated
     shell.ok("fit tuesday.svm --resume s.evs -o m.evm --learner lasvm --c 2 --scale standard --cache-mb 50");
     let text = shell.text("tuesday.svm").replacen("\n3 ", "\n4 ", 1);
     shell.write("new.svm", &text);
-    let said = shell.run("fit new.svm --resume s.evs -o x.evm");
-    assert_eq!(said.code, 1);
-    assert!(said.err.contains("error: new.svm: class 4 is new: the state has 1, 2, 3;"), "{}", said.err);
-    std::fs::remove_file(shell.path("new.svm")).unwrap();
-    assert_eq!(shell.files(), before, "nothing half-written");
-
-    let said = shell.run("fit monday.svm -o x.evm --state s2.evs");
-    let text = "--state: learner svc cannot go on, so it has no state; lasvm, lasvm-g, lasvm-nc, lasvm-i, full-svm, ";
-    assert!(said.code == 2 && said.err.contains(text), "{}", said.err);
-    let said = shell.run("fit monday.svm -o x.evm --resume m.evm");
+    let output = shell.run("fit new.svm --resume s.evs -o x.evm");
+    assert_eq!(output.code, 1);
     assert!(
-        said.code == 1 && said.err.contains("m.evm: an evermargin model, not the state of an online learner"),
+        output.err.contains("error: new.svm: class 4 is new: the state has 1, 2, 3;"),
         "{}",
-        said.err
+        output.err
     );
-    let said = shell.run("predict s.evs monday.svm");
+    std::fs::remove_file(shell.path("new.svm")).unwrap();
+    assert_eq!(shell.files(), before, "no partial files");
+
+    let output = shell.run("fit monday.svm -o x.evm --state s2.evs");
+    let text = "--state: learner svc cannot go on, so it has no state; lasvm, lasvm-g, lasvm-nc, lasvm-i, full-svm, ";
+    assert!(output.code == 2 && output.err.contains(text), "{}", output.err);
+    let output = shell.run("fit monday.svm -o x.evm --resume m.evm");
     assert!(
-        said.code == 1 && said.err.contains("the state of an online learner, not an evermargin model"),
+        output.code == 1
+            && output.err.contains("m.evm: an evermargin model, not the state of an online learner"),
         "{}",
-        said.err
+        output.err
+    );
+    let output = shell.run("predict s.evs monday.svm");
+    assert!(
+        output.code == 1 && output.err.contains("the state of an online learner, not an evermargin model"),
+        "{}",
+        output.err
     );
     let whole = shell.read("s.evs");
     std::fs::write(shell.path("cut.evs"), &whole[..whole.len() / 2]).unwrap();
-    let said = shell.run("fit monday.svm -o x.evm --resume cut.evs");
-    assert!(said.code == 1 && said.err.contains("cut.evs: the file is damaged"), "{}", said.err);
+    let output = shell.run("fit monday.svm -o x.evm --resume cut.evs");
+    assert!(output.code == 1 && output.err.contains("cut.evs: the file is damaged"), "{}", output.err);
 }
 
-/// A state that was begun by choosing goes on with every row, and says so.
+/// A state begun with sample selection continues with all rows, which is noted.
 #[test]
-fn a_state_that_chose_its_samples_goes_on_with_all_rows() {
+fn a_state_begun_with_selection_resumes_with_all_rows() {
     let shell = Shell::new();
-    two_days(&shell);
+    write_two_files(&shell);
     shell.ok("fit monday.svm --learner lasvm --select active --labels-budget 40 --state s.evs -o m.evm");
-    let said = shell.ok("fit tuesday.svm --resume s.evs -o m.evm");
+    let output = shell.ok("fit tuesday.svm --resume s.evs -o m.evm");
     assert!(
-        said.err.contains("note: the saved learner selected its samples; this update uses every labeled row"),
+        output.err.contains("note: the saved learner selected its samples; this update uses every labeled row"),
         "{}",
-        said.err
+        output.err
     );
-    let said = shell.run("fit tuesday.svm --resume s.evs -o m.evm --set select=active");
-    assert!(said.code == 2 && said.err.contains("chooses none"), "{}", said.err);
+    let output = shell.run("fit tuesday.svm --resume s.evs -o m.evm --set select=active");
+    assert!(output.code == 2 && output.err.contains("chooses none"), "{}", output.err);
 }
 
 #[test]
-fn inspect_reads_states() {
+fn inspect_shows_states() {
     let shell = Shell::new();
-    two_days(&shell);
+    write_two_files(&shell);
     let fitted = shell.ok("fit monday.svm --learner lasvm --state s.evs -o m.evm --json").json();
     let page = shell.ok("inspect s.evs").out;
     for part in [
@@ -306,19 +312,19 @@ fn inspect_reads_states() {
     assert_eq!(json["state"]["samples_seen"], fitted["samples_seen"]);
     assert_eq!(json["class_names"], shell.ok("inspect m.evm --json").json()["class_names"]);
     assert!(shell.ok("inspect m.evm --json").json().get("state").is_none());
-    // damage is noticed, and is that of a state
+    // damage is detected, and the message names a state
     let mut bytes = shell.read("s.evs");
     let last = bytes.len() - 1;
     bytes[last] ^= 1;
     std::fs::write(shell.path("d.evs"), &bytes).unwrap();
     for line in ["inspect d.evs", "fit tuesday.svm --resume d.evs -o x.evm"] {
-        let said = shell.run(line);
+        let output = shell.run(line);
         let text = "d.evs: the file is damaged: its checksum is not that of its bytes";
-        assert!(said.code == 1 && said.err.contains(text), "{line}: {}", said.err);
+        assert!(output.code == 1 && output.err.contains(text), "{line}: {}", output.err);
     }
 }
 
-/// A state of another machine is refused, unless forced.
+/// A state of another CPU level is refused, unless forced.
 #[test]
 fn a_state_of_another_cpu_level_needs_force() {
     use evermargin::cpu::{CpuLevel, cpu_feature_level};
@@ -334,9 +340,13 @@ fn a_state_of_another_cpu_level_needs_force() {
         [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &bytes[8 + length..]].concat();
     evermargin_io::artifacts::container::reseal(&mut moved);
     std::fs::write(shell.path("moved.evs"), &moved).unwrap();
-    let said = shell.run("fit a.svm --resume moved.evs -o x.evm");
+    let output = shell.run("fit a.svm --resume moved.evs -o x.evm");
     let text = format!("moved.evs: made at CPU level {other}, but this machine computes at level {here}");
-    assert!(said.code == 1 && said.err.contains(&text) && said.err.contains("--force"), "{}", said.err);
+    assert!(
+        output.code == 1 && output.err.contains(&text) && output.err.contains("--force"),
+        "{}",
+        output.err
+    );
     shell.ok("fit a.svm --resume moved.evs --force -o x.evm");
     shell.ok("fit a.svm --resume s.evs -o y.evm");
     assert_eq!(shell.read("x.evm"), shell.read("y.evm"));
@@ -347,8 +357,8 @@ fn names(labels: &Labels) -> Vec<&str> {
     labels.of.iter().map(|c| c.map_or("?", |c| labels.classes[c as usize].as_str())).collect()
 }
 
-/// Precision and recall of the suspects among rows whose label was made wrong.
-fn hunt(shell: &Shell, make: &str, fit: &str) -> (f64, f64) {
+/// Precision and recall of the suspects among rows whose label was flipped.
+fn precision_and_recall_of_suspects(shell: &Shell, make: &str, fit: &str) -> (f64, f64) {
     shell.ok(&format!("generate {make} -o right.svm"));
     shell.ok(&format!("generate {make} --flip 0.1 -o wrong.svm"));
     let load = |name: &str| read(shell.path(name), &ReadOptions::default()).unwrap();
@@ -370,13 +380,13 @@ fn hunt(shell: &Shell, make: &str, fit: &str) -> (f64, f64) {
 }
 
 #[test]
-fn suspects_are_the_labels_that_were_made_wrong() {
+fn suspects_are_mostly_flipped_labels() {
     let shell = Shell::new();
     for (make, fit) in [
         ("two-moons --rows 2000 --noise 0.1 --seed 3", "--learner lasvm-nc --c 1 --gamma 2"),
         ("two-moons --rows 2000 --noise 0.1 --seed 3", "--learner lasvm-nc --c 10 --gamma 5"),
     ] {
-        let (precision, recall) = hunt(&shell, make, fit);
+        let (precision, recall) = precision_and_recall_of_suspects(&shell, make, fit);
         eprintln!("{make} {fit}: precision {precision:.3}, recall {recall:.3}");
         assert!(precision > 0.8 && recall > 0.8, "{make}: {precision} {recall}");
     }

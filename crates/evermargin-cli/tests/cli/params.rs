@@ -1,5 +1,5 @@
-//! Parameters on the command line: the loop over all specifications through the parser that `--set` uses, a sample of
-//! them through the program, and `tune --over` for every numeric parameter.
+//! Parameters on the command line: all specifications through the parser that `--set` uses, a sample of them through the
+//! program, and `tune --over` for every numeric parameter.
 
 use crate::shell::Shell;
 use evermargin::estimators::{ESTIMATORS, estimator};
@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 
 const ROWS: &str = "a,b,label\n1,2,x\n2,1,x\n3,4,x\n8,9,y\n9,8,y\n7,9,y\n";
 
-/// A text that every parameter of a kind refuses: one of another type, one out of range.
-fn wrong(kind: ParamKind) -> [&'static str; 2] {
+/// Two invalid texts for parameters of a kind: of another type, and out of range.
+fn invalid_texts(kind: ParamKind) -> [&'static str; 2] {
     match kind {
         ParamKind::Integer { .. } | ParamKind::OptionalCount => ["many", "-1"],
         ParamKind::OptionalFloat(_) => ["much", "-1"],
@@ -32,7 +32,7 @@ fn wrong(kind: ParamKind) -> [&'static str; 2] {
 fn every_parameter_refuses_a_wrong_type_and_a_value_out_of_range_by_name() {
     for spec in ESTIMATORS {
         for param in spec.params {
-            for text in wrong(param.kind) {
+            for text in invalid_texts(param.kind) {
                 let error = TrainOptions::new(spec.name).parse(param.name, text).unwrap_err().to_string();
                 let expected = format!("parameter {} = {text}: must be ", param.name);
                 assert!(error.starts_with(&expected), "{} {}={text}: {error}", spec.name, param.name);
@@ -53,19 +53,19 @@ fn the_program_refuses_one_parameter_of_each_kind_by_name() {
     }
     assert_eq!(kinds.len(), 10, "{:?}", kinds.keys());
     for (learner, param) in kinds.into_values() {
-        for text in wrong(param.kind) {
-            let said = shell.run(&format!("fit d.csv --learner {learner} --set {}={text}", param.name));
-            assert_eq!(said.code, 2, "{learner} {}={text}: {}", param.name, said.err);
+        for text in invalid_texts(param.kind) {
+            let output = shell.run(&format!("fit d.csv --learner {learner} --set {}={text}", param.name));
+            assert_eq!(output.code, 2, "{learner} {}={text}: {}", param.name, output.err);
             let expected = format!("parameter {} = {text}: must be ", param.name);
-            assert!(said.err.contains(&expected), "{learner} {}={text}: {}", param.name, said.err);
+            assert!(output.err.contains(&expected), "{learner} {}={text}: {}", param.name, output.err);
         }
     }
 }
 
 #[test]
-fn tune_over_takes_every_numeric_parameter_and_refuses_the_others() {
+fn tune_over_accepts_exactly_the_numeric_parameters() {
     let shell = Shell::new();
-    // No file is read before the grid is known: a grid that is taken ends with the missing file.
+    // The grid is checked before files are read: an accepted grid ends with the error of the missing file.
     let mut tried = std::collections::BTreeSet::new();
     for spec in ESTIMATORS.iter().filter(|e| !e.one_class) {
         for param in spec.params {
@@ -81,32 +81,32 @@ fn tune_over_takes_every_numeric_parameter_and_refuses_the_others() {
                 }
                 _ => "0.5".into(),
             };
-            let said =
+            let output =
                 shell.run(&format!("tune missing.csv --learner {} --over {}={value}", spec.name, param.name));
             if param.kind.is_numeric() {
                 assert!(
-                    said.err.contains("missing.csv"),
+                    output.err.contains("missing.csv"),
                     "{} {}={value}: {}",
                     spec.name,
                     param.name,
-                    said.err
+                    output.err
                 );
-                assert_eq!(said.code, 1, "{} {}: {}", spec.name, param.name, said.err);
+                assert_eq!(output.code, 1, "{} {}: {}", spec.name, param.name, output.err);
             } else {
                 assert!(
-                    said.err.contains(&format!("--over {}: it is no number", param.name)),
+                    output.err.contains(&format!("--over {}: it is no number", param.name)),
                     "{}",
-                    said.err
+                    output.err
                 );
-                assert_eq!(said.code, 2, "{} {}: {}", spec.name, param.name, said.err);
+                assert_eq!(output.code, 2, "{} {}: {}", spec.name, param.name, output.err);
             }
         }
     }
-    let said = shell.run("tune missing.csv --learner svc --over cache_bytes=-1");
+    let output = shell.run("tune missing.csv --learner svc --over cache_bytes=-1");
     assert!(
-        said.err.contains("parameter cache_bytes = -1: must be a whole number from 0 on"),
+        output.err.contains("parameter cache_bytes = -1: must be a whole number from 0 on"),
         "{}",
-        said.err
+        output.err
     );
     assert!(estimator("svc").unwrap().takes("cache_bytes"));
 }

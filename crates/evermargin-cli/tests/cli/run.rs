@@ -1,4 +1,4 @@
-//! `run`: the loop over a stream, stopped and gone on with, killed, asked.
+//! `run`: the loop over a stream, stopped and resumed, killed, and with terminal answers.
 
 use crate::shell::Shell;
 use serde_json::Value;
@@ -37,9 +37,9 @@ fn inspect_shows_the_state_folder_of_a_run() {
     let page = shell.ok("inspect s").out;
     assert!(page.starts_with("s: state of a run") && page.contains("rows            400"), "{page}");
     std::fs::create_dir(shell.path("other")).unwrap();
-    let said = shell.fails("inspect other", 1);
-    assert!(said.err.contains("is a folder and no state of a run"), "{}", said.err);
-    assert_eq!(std::fs::read_dir(shell.path("other")).unwrap().count(), 0, "nothing is made there");
+    let result = shell.fails("inspect other", 1);
+    assert!(result.err.contains("is a folder and no state of a run"), "{}", result.err);
+    assert_eq!(std::fs::read_dir(shell.path("other")).unwrap().count(), 0, "nothing is created there");
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn a_stream_is_labeled_with_few_answers() {
     assert_eq!(history.last().unwrap()["batch"], 20);
     for source in json["label_sources"].as_array().unwrap() {
         let last = &history.last().unwrap()[source["source"].as_str().unwrap()];
-        assert_eq!(*last, source["weight"], "the series ends with the present weights");
+        assert_eq!(*last, source["weight"], "the series ends with the current weights");
     }
     let choice = json["label_choice"].as_str().unwrap();
     assert!(choice.contains(" this stream: ") && choice.contains("held-out labels right"), "{choice}");
@@ -67,19 +67,19 @@ fn a_stream_is_labeled_with_few_answers() {
     assert!(page.contains("weights of the label sources") && page.contains(choice), "{choice}");
     assert!(
         page.contains("<svg") && page.contains("at random") && !page.contains("src="),
-        "nothing is loaded"
+        "the page loads no other files"
     );
-    let said =
+    let result =
         shell.ok("run d.csv --batch 100 --queries-per-batch 5 --budget 17 --model m.evm -o labels.tsv");
-    assert!(said.out.contains("17 questions"), "{}", said.out);
+    assert!(result.out.contains("17 questions"), "{}", result.out);
     assert_eq!(shell.text("labels.tsv").lines().count(), 2001);
     let right = shell.ok("predict m.evm d.csv --json").json()["accuracy"].as_f64().unwrap();
     assert!(right > 0.9, "{right}");
 }
 
-/// Sources that are the same rows give the same answer: a file, a folder of its pieces, standard input.
+/// A file, a folder of its parts and standard input with the same rows give the same result.
 #[test]
-fn files_folders_and_pipes_are_one_stream() {
+fn files_folders_and_pipes_give_the_same_result() {
     let shell = Shell::new();
     shell.ok("generate two-moons --rows 600 -o d.svm");
     let text = shell.text("d.svm");
@@ -98,7 +98,7 @@ fn files_folders_and_pipes_are_one_stream() {
 }
 
 #[test]
-fn a_run_goes_on_where_it_was_and_with_the_same_options_alone() {
+fn a_run_resumes_bit_identically_and_only_with_the_same_options() {
     let shell = Shell::new();
     shell.ok("generate drift --rows 1200 -o d.csv");
     let run = "run d.csv --batch 60 --queries-per-batch 3 --json";
@@ -122,19 +122,19 @@ fn a_run_goes_on_where_it_was_and_with_the_same_options_alone() {
         "--batch 60 --queries-per-batch 3 --positive 1",
         "d.csv --batch 60 --queries-per-batch 3",
     ] {
-        let said = shell.fails(&format!("run d.csv {other} --state parts"), 2);
-        assert!(said.err.contains("was begun with"), "{other}: {}", said.err);
+        let result = shell.fails(&format!("run d.csv {other} --state parts"), 2);
+        assert!(result.err.contains("was begun with"), "{other}: {}", result.err);
     }
     assert!(shell.fails("run d.csv --state d.csv", 2).err.contains("d.csv"));
 }
 
-/// The change is an event of the log, so a state that is opened again has it too.
+/// The change of the budget is an event of the log, so it is kept when the state is reopened.
 #[test]
 fn the_budget_may_change_when_a_state_is_resumed() {
     let shell = Shell::new();
     shell.ok("generate drift --rows 600 -o d.csv");
     let run = "run d.csv --batch 60 --state s --json";
-    let spent = |said: &Value| said["labels_spent"].as_u64().unwrap();
+    let spent = |result: &Value| result["labels_spent"].as_u64().unwrap();
     let few = shell.ok(&format!("{run} --queries-per-batch 3 --budget 6 --batches 4")).json();
     assert_eq!(spent(&few), 6);
     let more = shell.ok(&format!("{run} --queries-per-batch 5 --budget 16 --batches 4")).json();
@@ -145,10 +145,9 @@ fn the_budget_may_change_when_a_state_is_resumed() {
     assert_eq!(spent(&less), 16);
 }
 
-/// SIGKILL at any moment, again and again: what comes out in the end is what comes out without.
-/// EVERMARGIN_KILLS asks for more of them.
+/// SIGKILL at random times, repeatedly, does not change the final result. EVERMARGIN_KILLS sets the number of kills.
 #[test]
-fn kills_change_nothing() {
+fn kills_do_not_change_the_result() {
     let kills: u32 = std::env::var("EVERMARGIN_KILLS").ok().and_then(|k| k.parse().ok()).unwrap_or(12);
     let shell = Shell::new();
     shell.ok("generate drift --rows 2000 -o d.csv");
@@ -172,7 +171,7 @@ fn kills_change_nothing() {
                 .spawn()
                 .unwrap();
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            // up to a third of the whole, so that a run takes several
+            // at most a third of the whole duration, so that a run takes several attempts
             let share = (seed >> 33) as f64 / (1u64 << 31) as f64;
             let wait = length.mul_f64(share / 3.0);
             std::thread::sleep(wait);
@@ -196,7 +195,7 @@ fn kills_change_nothing() {
     }
 }
 
-/// A damaged store is refused with its file, and nothing in it is changed.
+/// A damaged store is refused with the name of its file, and nothing in it is changed.
 #[test]
 fn a_damaged_state_is_refused() {
     let shell = Shell::new();
@@ -209,24 +208,24 @@ fn a_damaged_state_is_refused() {
         let mut bytes = whole.clone();
         bytes[at] ^= 0x10;
         std::fs::write(&file, &bytes).unwrap();
-        let said = shell.run("run d.csv --batch 50 --state s --json");
-        if said.code == 0 {
-            // without effect: the same answer from the same events
+        let result = shell.run("run d.csv --batch 50 --state s --json");
+        if result.code == 0 {
+            // damage without effect: the same events give the same result
             std::fs::write(&file, &whole).unwrap();
             let right = shell.ok("run d.csv --batch 50 --state s --json").json();
-            assert_eq!(said.json()["state_hash"], right["state_hash"], "byte {at}");
+            assert_eq!(result.json()["state_hash"], right["state_hash"], "byte {at}");
         } else {
             refused += 1;
-            assert!(said.err.contains("events.db"), "{}", said.err);
+            assert!(result.err.contains("events.db"), "{}", result.err);
             assert_eq!(std::fs::read(&file).unwrap(), bytes, "byte {at}");
         }
     }
     assert!(refused > 10, "{refused}");
 }
 
-/// A person answers in words, takes one back, skips, quits, and goes on later.
+/// An annotator answers with class names, undoes an answer, skips, quits, and resumes later.
 #[test]
-fn a_person_answers() {
+fn terminal_answers_are_learned_undone_skipped_and_resumed() {
     let shell = Shell::new();
     let line = |k: u32| {
         let words = if k.is_multiple_of(2) { "pills cheap offer" } else { "meeting monday agenda" };
@@ -235,18 +234,18 @@ fn a_person_answers() {
     let text = String::from("words,class\n") + &(0..40).map(line).collect::<String>();
     std::fs::write(shell.path("mail.csv"), text).unwrap();
     let run = "run mail.csv --text words --label class --oracle terminal --batch 20 --queries-per-batch 4 --state s --json";
-    let said = shell.ok_with(run, b"spam\nham\nu\nspam\ns\nu\nq\n");
-    assert!(said.err.contains("pills") || said.err.contains("meeting"), "{}", said.err);
-    assert!(said.err.contains("once more"), "{}", said.err);
-    let json = said.json();
+    let result = shell.ok_with(run, b"spam\nham\nu\nspam\ns\nu\nq\n");
+    assert!(result.err.contains("pills") || result.err.contains("meeting"), "{}", result.err);
+    assert!(result.err.contains("once more"), "{}", result.err);
+    let json = result.json();
     assert_eq!((&json["rows"], &json["batches"]), (&20.into(), &1.into()));
-    // the questions that were open are asked again
-    let said = shell.ok_with(run, b"ham\n".repeat(10).as_slice());
-    assert!(said.err.contains("going on after 20 rows"), "{}", said.err);
-    assert_eq!(said.json()["rows"], 40);
+    // pending queries are asked again
+    let result = shell.ok_with(run, b"ham\n".repeat(10).as_slice());
+    assert!(result.err.contains("going on after 20 rows"), "{}", result.err);
+    assert_eq!(result.json()["rows"], 40);
 }
 
-/// Sixty texts in three kinds, without labels.
+/// Sixty texts of three kinds, without labels.
 fn write_texts(shell: &Shell) {
     let kinds = ["pills cheap offer", "meeting monday agenda", "football goal match"];
     let lines: Vec<String> = (0..60).map(|k| format!("{} {k},\n", kinds[k % 3])).collect();
@@ -254,52 +253,52 @@ fn write_texts(shell: &Shell) {
     std::fs::write(shell.path("mail.csv"), format!("words,class\n{lines}")).unwrap();
 }
 
-const COMPARING: &str = "run mail.csv --text words --label class --oracle terminal --batch 30 --queries-per-batch 8 --state s --json";
+const RUN_WITH_COMPARISONS: &str = "run mail.csv --text words --label class --oracle terminal --batch 30 --queries-per-batch 8 --state s --json";
 
-/// A person compares where no name comes to mind, takes an answer back, stops in between, and compares with samples of
-/// earlier batches later.
+/// An annotator compares samples instead of naming classes, undoes an answer, quits in between, and later compares with
+/// samples of earlier batches.
 #[test]
-fn a_person_compares() {
+fn terminal_comparisons_are_answered_and_resumed() {
     let shell = Shell::new();
     write_texts(&shell);
-    let said = shell.ok_with(COMPARING, b"pills\nmeet\n?\nn\nu\ny\n?\nq\n");
-    let err = &said.err;
+    let result = shell.ok_with(RUN_WITH_COMPARISONS, b"pills\nmeet\n?\nn\nu\ny\n?\nq\n");
+    let err = &result.err;
     assert!(err.contains("1=meet 2=pills ?=compare s=skip"), "{err}");
     assert_eq!(
         err.matches("is it of the same class as sample").count(),
         3,
-        "asked, once more, and asked: {err}"
+        "a query, its repetition, and another query: {err}"
     );
     assert!(err.contains("y=same n=different s=skip"), "{err}");
     let labels: Vec<&str> = err.lines().filter_map(|line| Some(line.rsplit_once("  sample ")?.1)).collect();
     assert_eq!(labels.len(), 2, "{err}");
-    assert_ne!(labels[0], labels[1], "the difference was taken back");
-    // The comparison is still open; a name answers it, too. The next batch is compared with samples of this one.
-    let said = shell.ok_with(COMPARING, b"goal\ns\ns\ns\ns\n?\nq\n");
-    let lines: Vec<&str> = said.err.lines().collect();
+    assert_ne!(labels[0], labels[1], "the difference was undone");
+    // The comparison is still pending, and a name answers it, too. The next batch is compared with samples of this one.
+    let result = shell.ok_with(RUN_WITH_COMPARISONS, b"goal\ns\ns\ns\ns\n?\nq\n");
+    let lines: Vec<&str> = result.err.lines().collect();
     let places = |text: &str| (0..lines.len()).filter(|&i| lines[i].contains(text)).collect::<Vec<_>>();
     let (asked, compared) = (places("question "), places("is it of the same class as sample"));
-    assert_eq!((compared.len(), compared[0]), (2, asked[0] + 2), "{}", said.err);
+    assert_eq!((compared.len(), compared[0]), (2, asked[0] + 2), "{}", result.err);
     let number = |at: usize| {
         let (_, rest) = lines[at].split_once("sample ").unwrap();
         rest.split(' ').next().unwrap().trim_end_matches(':').parse::<usize>().unwrap()
     };
     let kind = |k: usize| ["pills", "meeting", "football"][(k - 1) % 3];
     let (new, old) = (compared[1] - 2, compared[1]);
-    assert!(number(new) > 30 && number(old) <= 30, "{}", said.err);
-    assert!(lines[new + 1].contains(kind(number(new))), "{}", said.err);
-    assert!(lines[old + 1].contains(kind(number(old))), "the text of an earlier batch: {}", said.err);
+    assert!(number(new) > 30 && number(old) <= 30, "{}", result.err);
+    assert!(lines[new + 1].contains(kind(number(new))), "{}", result.err);
+    assert!(lines[old + 1].contains(kind(number(old))), "the text of an earlier batch: {}", result.err);
 }
 
-/// Each undo reaches the answer before; the answers that it reached are given once more in their order.
+/// Each undo goes back by one answer; the undone answers are asked again in their order.
 #[test]
-fn a_person_undoes_answers_one_after_the_other() {
+fn terminal_answers_are_undone_one_by_one() {
     let shell = Shell::new();
     write_texts(&shell);
-    let said = shell.ok_with(COMPARING, b"pills\nmeet\n?\nn\nu\nu\nagenda\n?\ny\nu\ns\nq\n");
-    let err = &said.err;
+    let result = shell.ok_with(RUN_WITH_COMPARISONS, b"pills\nmeet\n?\nn\nu\nu\nagenda\n?\ny\nu\ns\nq\n");
+    let err = &result.err;
     let again: Vec<&str> = err.lines().filter(|line| line.contains("once more")).collect();
-    assert_eq!(again.len(), 4, "the pair, the name before it, the pair, and the pair: {err}");
+    assert_eq!(again.len(), 4, "the pair, the name before it, and the pair twice: {err}");
     assert!(again[0].contains("answered different (sample ") && again[0] == again[2], "{err}");
     assert!(again[1].contains("answered meet:") || again[1].contains("answered pills:"), "{err}");
     assert!(again[3].contains("answered same (sample "), "{err}");
@@ -310,33 +309,33 @@ fn a_person_undoes_answers_one_after_the_other() {
     assert!(undone[2].contains("its label and its comparisons are taken back"), "{err}");
 }
 
-/// The classes may be called like commands.
+/// Classes may have the names of commands.
 #[test]
-fn a_class_called_n_is_no_command() {
+fn class_names_take_precedence_over_commands() {
     let shell = Shell::new();
     write_texts(&shell);
-    let err = shell.ok_with(COMPARING, b"n\ny\n?\nno\nq\n").err;
+    let err = shell.ok_with(RUN_WITH_COMPARISONS, b"n\ny\n?\nno\nq\n").err;
     assert!(
         err.contains("  same different s=skip u=undo q=quit, or the name of its class (1=n 2=y)> "),
         "{err}"
     );
     assert!(
         err.contains(" is n\n") || err.contains(" is y\n"),
-        "with two classes a difference is a label: {err}"
+        "with two classes, a difference implies a label: {err}"
     );
 }
 
-/// On a terminal a single key is an answer, but not of a comparison.
+/// On a terminal, a single key answers a query, but not a comparison.
 #[test]
 #[cfg(target_os = "linux")]
-fn a_line_answers_a_comparison_on_a_terminal() {
+fn a_comparison_on_a_terminal_is_answered_with_a_line() {
     let has_script = Command::new("script").arg("--version").output().is_ok_and(|o| o.status.success());
     if !has_script {
         return println!("script is missing: not tested");
     }
     let shell = Shell::new();
     write_texts(&shell);
-    let command = format!("{} {COMPARING}", env!("CARGO_BIN_EXE_evermargin"));
+    let command = format!("{} {RUN_WITH_COMPARISONS}", env!("CARGO_BIN_EXE_evermargin"));
     let mut child = Command::new("script")
         .args(["-qefc", &command, "/dev/null"])
         .current_dir(shell.path("."))
@@ -348,7 +347,7 @@ fn a_line_answers_a_comparison_on_a_terminal() {
     let mut keys = child.stdin.take().unwrap();
     let mut screen = child.stdout.take().unwrap();
     let mut seen = String::new();
-    // Each answer is typed when its question is on the screen.
+    // Each answer is typed when its query is on the screen.
     for (question, answer) in [
         ("or a new name> ", "pills\r"),
         ("or a new name> ", "meet\r"),
@@ -374,8 +373,8 @@ fn a_line_answers_a_comparison_on_a_terminal() {
     assert!(seen.contains("\"labels_spent\":4"), "{seen}");
 }
 
-/// The labels of the data answer comparisons, also those of rows whose class they do not name, and a run that is resumed ends
-/// like one that is not.
+/// Labels of the data answer comparisons, also for rows whose class they do not name, and a resumed run gives the result
+/// of an uninterrupted one.
 #[test]
 fn labels_of_the_data_answer_comparisons() {
     let shell = Shell::new();
@@ -396,10 +395,10 @@ fn labels_of_the_data_answer_comparisons() {
     }
 }
 
-/// The reader of standard error may go away, as `2>&1 | head` does.
+/// The reader of standard error may close it, as `2>&1 | head` does.
 #[test]
 #[cfg(unix)]
-fn a_run_outlives_who_reads_its_log() {
+fn a_run_continues_when_standard_error_is_closed() {
     let shell = Shell::new();
     shell.ok("generate two-moons --rows 300 -o d.csv");
     let mut run = Command::new(env!("CARGO_BIN_EXE_evermargin"));
@@ -410,12 +409,12 @@ fn a_run_outlives_who_reads_its_log() {
     drop(log);
     let done = run.output().unwrap();
     assert!(done.status.success(), "{:?}", done.status);
-    let said: Value = serde_json::from_slice(&done.stdout).unwrap();
-    assert!(said["rows"].as_u64().unwrap() > 0, "{said}");
+    let result: Value = serde_json::from_slice(&done.stdout).unwrap();
+    assert!(result["rows"].as_u64().unwrap() > 0, "{result}");
 }
 
 #[test]
-fn labels_of_the_data_teach_where_nobody_is_asked() {
+fn without_queries_the_labels_of_the_data_are_learned() {
     let shell = Shell::new();
     shell.ok("generate waveform --rows 1500 -o d.csv");
     let json = shell.ok("run d.csv --oracle none --strategy none --batch 100 --json").json();
@@ -425,7 +424,7 @@ fn labels_of_the_data_teach_where_nobody_is_asked() {
 }
 
 #[test]
-fn hostile_streams_are_refused_in_words() {
+fn refuses_invalid_streams_and_options() {
     let shell = Shell::new();
     std::fs::write(shell.path("empty.csv"), "").unwrap();
     shell.ok("generate two-moons --rows 50 -o d.csv");
@@ -434,8 +433,8 @@ fn hostile_streams_are_refused_in_words() {
         ("run empty.csv", "empty"),
         ("run d.csv --report /nowhere/r.html", "nowhere"),
     ] {
-        let said = shell.fails(line, 1);
-        assert!(said.err.contains(word), "{line}: {}", said.err);
+        let result = shell.fails(line, 1);
+        assert!(result.err.contains(word), "{line}: {}", result.err);
     }
     for line in [
         "run d.csv --batch 0",
@@ -457,7 +456,7 @@ fn hostile_streams_are_refused_in_words() {
 }
 
 #[test]
-fn weights_of_an_unused_strategy_are_noted() {
+fn submod_weights_without_effect_are_noted() {
     let shell = Shell::new();
     shell.ok("generate two-moons --rows 200 --noise 0.1 -o d.csv");
     let note = "--submod-weights has no effect with --strategy small-pool";

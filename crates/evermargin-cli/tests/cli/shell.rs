@@ -1,15 +1,15 @@
-//! Runs the built program in a folder of its own.
+//! Runs the built program in a temporary folder.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// A folder that goes away with the test.
+/// A temporary folder that is removed at the end of the test.
 pub struct Shell {
     dir: tempfile::TempDir,
 }
 
-/// What the program said.
+/// Exit code and output of the program.
 pub struct CommandOutput {
     pub code: i32,
     pub out: String,
@@ -17,7 +17,7 @@ pub struct CommandOutput {
 }
 
 impl CommandOutput {
-    /// The one line of `--json`.
+    /// Parses the single line of `--json`.
     pub fn json(&self) -> serde_json::Value {
         assert_eq!(self.code, 0, "{}", self.err);
         assert_eq!(self.out.matches('\n').count(), 1, "one line: {}", self.out);
@@ -46,12 +46,12 @@ impl Shell {
         String::from_utf8(self.read(name)).expect("text")
     }
 
-    /// Runs a command line split at blanks.
+    /// Runs a command line that is split at blanks.
     pub fn run(&self, line: &str) -> CommandOutput {
         self.run_with(line, b"")
     }
 
-    /// The same with standard input.
+    /// Runs a command line with standard input.
     pub fn run_with(&self, line: &str, input: &[u8]) -> CommandOutput {
         let mut child = Command::new(env!("CARGO_BIN_EXE_evermargin"))
             .args(line.split_whitespace())
@@ -77,30 +77,30 @@ impl Shell {
         }
     }
 
-    /// Runs a command that must end with this code.
+    /// Runs a command that must end with the given code.
     pub fn fails(&self, line: &str, code: i32) -> CommandOutput {
-        let said = self.run(line);
-        assert_eq!(said.code, code, "{line}: {}{}", said.out, said.err);
-        said
+        let result = self.run(line);
+        assert_eq!(result.code, code, "{line}: {}{}", result.out, result.err);
+        result
     }
 
     /// Runs a command with standard input that must succeed.
     pub fn ok_with(&self, line: &str, input: &[u8]) -> CommandOutput {
-        let said = self.run_with(line, input);
-        assert_eq!(said.code, 0, "{line}: {}", said.err);
-        said
+        let result = self.run_with(line, input);
+        assert_eq!(result.code, 0, "{line}: {}", result.err);
+        result
     }
 
-    /// The folder.
+    /// The temporary folder.
     pub fn directory(&self) -> &Path {
         self.dir.path()
     }
 
     /// Runs a command that must succeed.
     pub fn ok(&self, line: &str) -> CommandOutput {
-        let said = self.run(line);
-        assert_eq!(said.code, 0, "{line}\n{}", said.err);
-        said
+        let result = self.run(line);
+        assert_eq!(result.code, 0, "{line}\n{}", result.err);
+        result
     }
 
     pub fn files(&self) -> Vec<String> {

@@ -1,4 +1,4 @@
-//! Training that is stopped, and training that must not depend on anything but its input.
+//! Training with limits and interrupts, and results that do not depend on threads.
 
 use crate::shell::Shell;
 
@@ -6,9 +6,9 @@ use crate::shell::Shell;
 fn a_step_limit_gives_a_valid_model() {
     let shell = Shell::new();
     shell.ok("generate two-moons --rows 300 --noise 0.4 -o d.csv");
-    let said = shell.ok("fit d.csv -o m.evm --max-steps 3 --json").json();
-    assert_eq!(said["exit"], "limit");
-    assert!(said["steps"].as_u64().unwrap() <= 3);
+    let result = shell.ok("fit d.csv -o m.evm --max-steps 3 --json").json();
+    assert_eq!(result["exit"], "limit");
+    assert!(result["steps"].as_u64().unwrap() <= 3);
     assert_eq!(shell.ok("predict m.evm d.csv --json").json()["rows"], 300);
 }
 
@@ -17,33 +17,34 @@ fn a_time_limit_gives_a_valid_model() {
     let shell = Shell::new();
     shell.ok("generate two-moons --rows 500 --noise 0.5 -o d.csv");
     for learner in ["svc", "linear"] {
-        let said = shell.ok(&format!("fit d.csv -o m.evm --learner {learner} --max-seconds 0 --json")).json();
-        assert_eq!(said["exit"], "interrupted", "{learner}");
+        let result =
+            shell.ok(&format!("fit d.csv -o m.evm --learner {learner} --max-seconds 0 --json")).json();
+        assert_eq!(result["exit"], "interrupted", "{learner}");
         assert_eq!(shell.ok("predict m.evm d.csv --json").json()["rows"], 500);
     }
-    // one factorization: there is no half of it
+    // a factorization has no partial result
     let before = shell.read("m.evm");
-    let said = shell.run("fit d.csv -o m.evm --learner rls --max-seconds 0 -q");
+    let result = shell.run("fit d.csv -o m.evm --learner rls --max-seconds 0 -q");
     let text = "error: d.csv: interrupted before the factorization; there is no partial answer\n";
-    assert_eq!((said.err.as_str(), said.code), (text, 1));
+    assert_eq!((result.err.as_str(), result.code), (text, 1));
     assert_eq!(shell.read("m.evm"), before);
 }
 
 #[test]
-fn a_search_out_of_time_says_so() {
+fn tune_without_time_fails_with_a_message() {
     let shell = Shell::new();
     shell.ok("generate two-moons --rows 300 --noise 0.5 -o d.csv");
-    let said = shell.run("tune d.csv --max-seconds 0");
-    assert_eq!(said.code, 1);
+    let result = shell.run("tune d.csv --max-seconds 0");
+    assert_eq!(result.code, 1);
     assert!(
-        said.err.ends_with("error: stopped before any parameters were tried; give it more time\n"),
+        result.err.ends_with("error: stopped before any parameters were tried; give it more time\n"),
         "{}",
-        said.err
+        result.err
     );
 }
 
 #[test]
-fn threads_do_not_change_a_bit() {
+fn files_are_bit_identical_for_any_number_of_threads() {
     for (data, options) in [
         ("two-moons", "--probability sigmoid"),
         ("waveform", "--cache-mb 1"),
@@ -68,7 +69,7 @@ fn threads_do_not_change_a_bit() {
 fn ctrl_c_ends_training_with_a_model() {
     use std::process::{Command, Stdio};
     let shell = Shell::new();
-    // noise, and a cost that makes it slow
+    // noisy data and a cost that make training slow
     shell.ok("generate two-moons --rows 6000 --noise 2 -o d.svm");
     let child = Command::new(env!("CARGO_BIN_EXE_evermargin"))
         .args("fit d.svm -o m.evm --c 1e6 --gamma 10 --tolerance 1e-12 --json".split(' '))

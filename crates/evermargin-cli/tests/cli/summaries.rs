@@ -1,24 +1,24 @@
-//! Summaries of files, and of summaries; questions chosen together.
+//! Summaries of files and of summaries, and batches of queries.
 
 use crate::shell::Shell;
 use serde_json::json;
 
-/// Two moons in two files, and together.
+/// Two moons in two files.
 fn moons(shell: &Shell) {
     shell.ok("generate two-moons --rows 300 --noise 0.1 --seed 1 -o a.csv");
     shell.ok("generate two-moons --rows 200 --noise 0.1 --seed 2 -o b.csv");
 }
 
 #[test]
-fn a_summary_names_rows_and_what_they_stand_for() {
+fn a_summary_lists_rows_with_their_weights() {
     let shell = Shell::new();
     moons(&shell);
-    let said = shell.ok("summarize a.csv -k 12");
+    let result = shell.ok("summarize a.csv -k 12");
     let lines: Vec<Vec<f64>> =
-        said.out.lines().skip(1).map(|l| l.split('\t').map(|c| c.parse().unwrap()).collect()).collect();
-    assert!(said.out.starts_with("row\tweight\n") && lines.len() == 12, "{}", said.out);
+        result.out.lines().skip(1).map(|l| l.split('\t').map(|c| c.parse().unwrap()).collect()).collect();
+    assert!(result.out.starts_with("row\tweight\n") && lines.len() == 12, "{}", result.out);
     assert_eq!(lines.iter().map(|l| l[1]).sum::<f64>(), 300.0);
-    assert!(said.err.contains("12 exemplars of 300 rows by exemplars in "), "{}", said.err);
+    assert!(result.err.contains("12 exemplars of 300 rows by exemplars in "), "{}", result.err);
 
     let json = shell.ok("summarize a.csv -k 12 --json").json();
     for key in ["rows", "exemplars", "objective", "evaluations", "seconds", "total_seconds"] {
@@ -28,11 +28,11 @@ fn a_summary_names_rows_and_what_they_stand_for() {
     let chosen: Vec<f64> =
         json["chosen_rows"].as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect();
     assert_eq!(chosen, rows);
-    // a smaller summary is the beginning of a larger one
+    // a smaller summary is a prefix of a larger one
     let small = shell.ok("summarize a.csv -k 5 --json").json();
     assert_eq!(small["chosen_rows"].as_array().unwrap()[..], json["chosen_rows"].as_array().unwrap()[..5]);
 
-    // the table holds the very rows
+    // the table holds the selected rows
     shell.ok("summarize a.csv -k 3 --objective facility --gamma 2 -o typical.csv");
     let (table, data) = (shell.text("typical.csv"), shell.text("a.csv"));
     assert!(table.starts_with("row,weight,x1,x2\n"), "{table}");
@@ -44,7 +44,7 @@ fn a_summary_names_rows_and_what_they_stand_for() {
 }
 
 #[test]
-fn summaries_merge_and_keep_their_weights_and_names() {
+fn merged_summaries_keep_weights_and_file_names() {
     let shell = Shell::new();
     moons(&shell);
     shell.ok("summarize a.csv -k 20 --gamma 5 -o a.evx");
@@ -53,16 +53,16 @@ fn summaries_merge_and_keep_their_weights_and_names() {
     assert_eq!((&json["rows"], &json["exemplars"], &json["parts"]), (&json!(500), &json!(15), &json!(2)));
     let weights = json["weights"].as_array().unwrap();
     assert_eq!(weights.iter().map(|w| w.as_f64().unwrap()).sum::<f64>(), 500.0);
-    let said = shell.ok("merge both.evx");
-    assert!(said.out.starts_with("file\trow\tweight\n"), "{}", said.out);
-    assert!(said.out.contains("a.csv\t") && said.out.contains("b.csv\t"), "{}", said.out);
-    // the same bytes again, at any number of threads
+    let result = shell.ok("merge both.evx");
+    assert!(result.out.starts_with("file\trow\tweight\n"), "{}", result.out);
+    assert!(result.out.contains("a.csv\t") && result.out.contains("b.csv\t"), "{}", result.out);
+    // the same bytes again, for any number of threads
     shell.ok("merge a.evx b.evx -k 15 -o again.evx --threads 1");
     assert_eq!(shell.read("both.evx"), shell.read("again.evx"));
 }
 
 #[test]
-fn what_cannot_be_summarized_or_merged_is_refused() {
+fn refuses_invalid_summaries_and_merges() {
     let shell = Shell::new();
     moons(&shell);
     shell.ok("summarize a.csv -k 5 --gamma 5 -o a.evx");
@@ -79,9 +79,9 @@ fn what_cannot_be_summarized_or_merged_is_refused() {
         ("merge a.csv", 1, "not an evermargin summary"),
         ("merge", 2, "required"),
     ] {
-        let said = shell.run(line);
-        assert_eq!(said.code, code, "{line}: {}", said.err);
-        assert!(said.err.contains(text), "{line}: {}", said.err);
+        let result = shell.run(line);
+        assert_eq!(result.code, code, "{line}: {}", result.err);
+        assert!(result.err.contains(text), "{line}: {}", result.err);
     }
     for (options, what) in [
         ("--gamma 4", "kernels"),
@@ -89,15 +89,15 @@ fn what_cannot_be_summarized_or_merged_is_refused() {
         ("--gamma 5 --scale divide=2", "scalings"),
     ] {
         shell.ok(&format!("summarize b.csv -k 5 {options} -o b.evx"));
-        let said = shell.run("merge a.evx b.evx -o both.evx");
-        assert_eq!(said.code, 1);
-        assert!(said.err.contains(&format!("a.evx and b.evx have different {what}")), "{}", said.err);
+        let result = shell.run("merge a.evx b.evx -o both.evx");
+        assert_eq!(result.code, 1);
+        assert!(result.err.contains(&format!("a.evx and b.evx have different {what}")), "{}", result.err);
         assert!(!shell.path("both.evx").exists());
     }
 }
 
 #[test]
-fn questions_are_chosen_together() {
+fn batch_strategies_select_distinct_queries() {
     let shell = Shell::new();
     shell.ok("generate two-moons --rows 400 --noise 0.2 -o d.csv");
     shell.write("first", "1 2 3 4 5 6 7 8 9 10\n");
@@ -115,10 +115,10 @@ fn questions_are_chosen_together() {
     let (margin, diverse) = (rows("--model m.evm"), rows("--model m.evm --strategy diverse"));
     let (submod, alone) = (rows("--model m.evm --strategy submod"), rows("--strategy submod"));
     assert!(margin != diverse && diverse != submod && submod != alone);
-    let said = shell.run("ask d.csv --labeled-rows first --strategy diverse");
-    assert_eq!(said.code, 2);
-    assert!(said.err.contains("strategy diverse needs --model MODEL"), "{}", said.err);
+    let result = shell.run("ask d.csv --labeled-rows first --strategy diverse");
+    assert_eq!(result.code, 2);
+    assert!(result.err.contains("strategy diverse needs --model MODEL"), "{}", result.err);
     shell.write("three.csv", "x,label\n1,a\n2,b\n3,c\n4,\n");
-    let said = shell.ok("ask three.csv --label label --strategy submod --number 1");
-    assert!(said.out.contains('4'), "{}", said.out);
+    let result = shell.ok("ask three.csv --label label --strategy submod --number 1");
+    assert!(result.out.contains('4'), "{}", result.out);
 }

@@ -1,4 +1,4 @@
-//! Every verb as a user would first meet it.
+//! Basic use of every command.
 
 use crate::shell::Shell;
 use serde_json::Value;
@@ -8,26 +8,27 @@ fn keys(json: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn fit_needs_only_a_file_and_says_what_it_chose() {
+fn fit_needs_only_a_file_and_prints_its_choices() {
     let shell = Shell::new();
     shell.write("pets.csv", "weight,legs,kind\n3,4,cat\n4,4,cat\n20,4,dog\n30,4,dog\n5,4,cat\n25,4,dog\n");
-    let said = shell.ok("fit pets.csv --label kind");
+    let result = shell.ok("fit pets.csv --label kind");
     assert!(
-        said.out
+        result
+            .out
             .starts_with("pets.csv: 6 rows, 2 features, 2 classes (cat 3, dog 3)\nsvc, rbf kernel, gamma ")
     );
-    assert!(said.out.contains("\nmodel: pets.evm ("), "{}", said.out);
-    assert!(said.out.contains("\nnext: evermargin predict pets.evm NEW_DATA\n"), "{}", said.out);
-    assert!(said.err.contains("note: scaling: "), "{}", said.err);
+    assert!(result.out.contains("\nmodel: pets.evm ("), "{}", result.out);
+    assert!(result.out.contains("\nnext: evermargin predict pets.evm NEW_DATA\n"), "{}", result.out);
+    assert!(result.err.contains("note: scaling: "), "{}", result.err);
     assert_eq!(shell.files(), ["pets.csv", "pets.evm"]);
     shell.write("new.csv", "weight,legs\n2,4\n40,4\n");
-    let said = shell.ok("predict pets.evm new.csv --as labels");
-    assert_eq!(said.out, "cat\ndog\n");
-    assert!(said.err.contains("no labels, so no scores"), "{}", said.err);
+    let result = shell.ok("predict pets.evm new.csv --as labels");
+    assert_eq!(result.out, "cat\ndog\n");
+    assert!(result.err.contains("no labels, so no scores"), "{}", result.err);
 }
 
 #[test]
-fn fit_json_has_its_keys() {
+fn fit_json_has_all_keys() {
     let shell = Shell::new();
     shell.ok("generate waveform --rows 90 -o d.svm");
     let json = shell.ok("fit d.svm --json").json();
@@ -66,7 +67,7 @@ fn fit_json_has_its_keys() {
 }
 
 #[test]
-fn predict_json_has_its_keys_with_and_without_labels() {
+fn predict_json_has_all_keys_with_and_without_labels() {
     let shell = Shell::new();
     shell.ok("generate two-moons --rows 200 -o d.svm");
     shell.ok("fit d.svm -o m.evm");
@@ -88,7 +89,7 @@ fn predict_json_has_its_keys_with_and_without_labels() {
         assert_eq!(json[key], Value::Null, "{key}");
     }
     assert!(json["seconds"].as_f64().is_some() && json["total_seconds"].as_f64().is_some());
-    assert_eq!(shell.files(), ["bare.svm", "d.svm", "m.evm"], "nothing is written unasked");
+    assert_eq!(shell.files(), ["bare.svm", "d.svm", "m.evm"], "no other files are written");
 }
 
 #[test]
@@ -113,24 +114,24 @@ fn predictions_are_a_table_with_a_header() {
 }
 
 #[test]
-fn data_and_models_flow_through_pipes() {
+fn data_and_models_can_be_piped() {
     let shell = Shell::new();
     let data = shell.ok("generate two-moons --rows 100").out;
     assert_eq!(data.lines().count(), 100);
-    let said = shell.run_with("fit - --json", data.as_bytes());
-    assert_eq!(said.json()["model"], "model.evm");
+    let result = shell.run_with("fit - --json", data.as_bytes());
+    assert_eq!(result.json()["model"], "model.evm");
     let from_pipe = shell.run_with("predict model.evm - --as labels", data.as_bytes());
     assert_eq!(from_pipe.code, 0, "{}", from_pipe.err);
     shell.write("d.svm", &data);
     assert_eq!(shell.ok("predict model.evm d.svm --as labels").out, from_pipe.out);
     let piped = shell.ok("convert model.evm - --to json").out;
     assert!(piped.starts_with('{'));
-    let said = shell.run_with("inspect - --json", piped.as_bytes());
-    assert_eq!(said.json()["learner"], "svc");
+    let result = shell.run_with("inspect - --json", piped.as_bytes());
+    assert_eq!(result.json()["learner"], "svc");
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_failure() {
+fn a_closed_output_pipe_is_not_an_error() {
     use std::process::{Command, Stdio};
     let shell = Shell::new();
     let mut child = Command::new(env!("CARGO_BIN_EXE_evermargin"))
@@ -150,21 +151,21 @@ fn a_reader_that_goes_away_is_no_failure() {
 }
 
 #[test]
-fn tune_finds_draws_and_refits() {
+fn tune_finds_plots_and_refits() {
     let shell = Shell::new();
     shell.ok("generate two-moons --rows 150 --noise 0.2 -o d.csv");
-    let said = shell.ok("tune --c 0.1..10 d.csv --gamma=0.1,1,10 --class-weight 1=2 --grid 3 --rows 1..120 --plot t.svg -o m.evm");
-    assert!(said.out.contains("accuracy in %, C down, gamma across"), "{}", said.out);
+    let result = shell.ok("tune --c 0.1..10 d.csv --gamma=0.1,1,10 --class-weight 1=2 --grid 3 --rows 1..120 --plot t.svg -o m.evm");
+    assert!(result.out.contains("accuracy in %, C down, gamma across"), "{}", result.out);
     assert!(
-        said.out.contains("\nthe same by hand: evermargin fit d.csv --class-weight 1=2 --rows 1..120 --c "),
+        result.out.contains("\nthe same by hand: evermargin fit d.csv --class-weight 1=2 --rows 1..120 --c "),
         "{}",
-        said.out
+        result.out
     );
     assert!(shell.text("t.svg").starts_with("<svg"));
-    let command = said.out.lines().last().unwrap().strip_prefix("the same by hand: evermargin ").unwrap();
+    let command = result.out.lines().last().unwrap().strip_prefix("the same by hand: evermargin ").unwrap();
     let model = shell.read("m.evm");
     shell.ok(command);
-    assert_eq!(shell.read("m.evm"), model, "the command printed is the one that was run");
+    assert_eq!(shell.read("m.evm"), model, "the printed command gives the same model");
 
     let json = shell.ok("tune d.csv --c 0.1..10 --gamma 0.1,1,10 --grid 3 --plot t.html --json").json();
     assert_eq!(json["grid"].as_array().unwrap().len(), 9);
@@ -181,18 +182,18 @@ fn tune_finds_draws_and_refits() {
 }
 
 #[test]
-fn one_class_against_the_rest() {
+fn positive_makes_one_class_against_the_rest() {
     let shell = Shell::new();
     shell.ok("generate waveform --rows 150 -o d.svm");
     let json = shell.ok("fit d.svm --positive 2 -o m.evm --json").json();
     assert_eq!(json["class_names"], serde_json::json!(["not-2", "2"]));
-    // the labels of the data are still 1, 2, 3
+    // the labels of the data are still 1, 2 and 3
     let json = shell.ok("predict m.evm d.svm --json").json();
     assert!(json["accuracy"].as_f64().unwrap() > 0.8 && json["auc"].as_f64().unwrap() > 0.8, "{json}");
 }
 
 #[test]
-fn splits_and_parts_of_files() {
+fn splits_row_ranges_and_weights_select_rows() {
     let shell = Shell::new();
     shell.ok("generate two-moons --rows 50 -o d.svm");
     shell.write("splits", "1 2 3 4 5 6 7 8 9 10\n11,12,13,14,15,16,17,18,19,20,21,22\n");
@@ -206,7 +207,7 @@ fn splits_and_parts_of_files() {
     shell.ok("fit d.svm -o b.evm --rows 11.. --scale none --gamma 1");
     shell.ok("predict a.evm d.svm -o a.tsv");
     shell.ok("predict b.evm d.svm -o b.tsv");
-    // a weight of 0 is a row that is not there, up to the tolerance of the solver
+    // weight 0 equals a missing row, up to the tolerance of the solver
     let decisions = |name: &str| -> Vec<f64> {
         shell.text(name).lines().skip(1).map(|l| l.split('\t').nth(1).unwrap().parse().unwrap()).collect()
     };
@@ -215,18 +216,18 @@ fn splits_and_parts_of_files() {
 }
 
 #[test]
-fn narrow_and_wide_sparse_files_fit_the_model() {
+fn narrower_and_wider_sparse_files_are_accepted() {
     let shell = Shell::new();
     shell.write("train.svm", "1 1:1 3:1\n-1 2:1 3:1\n1 1:0.9 3:1\n-1 2:0.9 3:1\n");
     shell.ok("fit train.svm -o m.evm --kernel linear");
     shell.write("test.svm", "1 1:1\n-1 2:1 7:5\n");
-    let said = shell.ok("predict m.evm test.svm --as labels");
-    assert_eq!(said.out, "1\n-1\n");
-    assert!(said.err.contains("note: columns past the 3 of the model were left out"), "{}", said.err);
+    let result = shell.ok("predict m.evm test.svm --as labels");
+    assert_eq!(result.out, "1\n-1\n");
+    assert!(result.err.contains("note: columns past the 3 of the model were left out"), "{}", result.err);
 }
 
 #[test]
-fn inspect_tells_what_is_inside() {
+fn inspect_describes_a_model() {
     let shell = Shell::new();
     shell.ok("generate two-moons --rows 80 -o d.csv");
     shell.ok("fit d.csv -o m.evm --probability isotonic --gamma 0.5 --c 2");
@@ -242,7 +243,7 @@ fn inspect_tells_what_is_inside() {
 }
 
 #[test]
-fn generators_are_listed_and_seeded() {
+fn generate_lists_generators_and_follows_the_seed() {
     let shell = Shell::new();
     assert!(shell.ok("generate list").out.contains("two-moons"));
     let a = shell.ok("generate two-moons --rows 20 --seed 5").out;
@@ -253,10 +254,10 @@ fn generators_are_listed_and_seeded() {
 }
 
 #[test]
-fn the_demo_draws() {
+fn demo_writes_plots() {
     let shell = Shell::new();
-    let said = shell.ok("demo");
-    assert!(said.out.contains("labels asked for"), "{}", said.out);
+    let result = shell.ok("demo");
+    assert!(result.out.contains("labels asked for"), "{}", result.out);
     let page = shell.text("evermargin-demo.html");
     assert!(page.matches("<svg").count() >= 7 && page.contains("at random"));
     let json = shell.ok("demo --json -o d.svg").json();
@@ -266,15 +267,15 @@ fn the_demo_draws() {
 }
 
 #[test]
-fn quiet_is_quiet() {
+fn quiet_prints_nothing() {
     let shell = Shell::new();
     shell.ok("generate two-moons --rows 30 -o d.svm --quiet");
-    let said = shell.ok("fit d.svm --quiet");
-    assert_eq!((said.out.as_str(), said.err.as_str()), ("", ""));
+    let result = shell.ok("fit d.svm --quiet");
+    assert_eq!((result.out.as_str(), result.err.as_str()), ("", ""));
 }
 
 #[test]
-fn the_winning_command_keeps_a_seed_said_first() {
+fn the_printed_tune_command_keeps_a_leading_seed() {
     let shell = Shell::new();
     shell.ok("generate two-moons --rows 40 -o d.svm");
     let json = shell.ok("--seed 7 tune d.svm --c 1,2 --gamma 1 --json").json();

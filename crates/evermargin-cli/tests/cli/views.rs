@@ -1,10 +1,10 @@
-//! Views of the same rows: by the names of their columns, and in files of their own. Whatever way they are given, the answer
-//! is that of one file and ranges of numbers, to the bit.
+//! Views of the same rows, by column names and in separate files. In each form the result is bit-identical to that of one
+//! file with column ranges.
 
 use crate::shell::Shell;
 use std::fmt::Write;
 
-/// A sample of LIBSVM text, label first.
+/// A sample of LIBSVM text: label and pairs.
 type Sample = (String, Vec<(usize, String)>);
 
 fn samples(text: &str) -> Vec<Sample> {
@@ -29,7 +29,7 @@ fn written(samples: &[Sample], label: impl Fn(usize, &str) -> String, columns: [
     out
 }
 
-/// `all.svm`, and its columns in `left.svm` (with the labels) and `right.svm` (without); gives the ranges of both.
+/// Writes `all.svm`, and its columns as `left.svm` (with labels) and `right.svm` (without); returns the ranges of both.
 fn halves(generate: &str) -> (Shell, String) {
     let shell = Shell::new();
     shell.ok(&format!("generate {generate} --seed 5 -o all.svm"));
@@ -46,7 +46,7 @@ fn halves(generate: &str) -> (Shell, String) {
 }
 
 #[test]
-fn files_side_by_side_are_one_file_with_ranges() {
+fn view_files_equal_one_file_with_column_ranges() {
     for generate in ["g50c --rows 60", "text --rows 60 --cols 400"] {
         let (shell, ranges) = halves(generate);
         for learner in ["corls", "colapsvm", "colaprls", "cotraining"] {
@@ -61,14 +61,14 @@ fn files_side_by_side_are_one_file_with_ranges() {
     }
 }
 
-/// Decision values of a table of predictions.
+/// Decision values in a table of predictions.
 fn decisions(table: &str) -> Vec<f64> {
     let cell = |line: &str| line.split('\t').nth(1).unwrap().parse().unwrap();
     table.lines().skip(1).map(cell).collect()
 }
 
 #[test]
-fn a_missing_view_leaves_the_answer_to_the_other() {
+fn predictions_without_a_view_use_the_other_view() {
     for generate in ["g50c --rows 60", "text --rows 60 --cols 400"] {
         let (shell, ranges) = halves(generate);
         let how = "--labeled-rows known --learner corls";
@@ -94,7 +94,7 @@ fn a_missing_view_leaves_the_answer_to_the_other() {
 }
 
 #[test]
-fn fit_tune_and_ask_know_files_as_label_does() {
+fn fit_tune_and_ask_accept_view_files_like_label() {
     let (shell, ranges) = halves("g50c --rows 60");
     let one = format!("all.svm --learner corls --set views={ranges}");
     let two = "left.svm --view right.svm --learner corls";
@@ -112,7 +112,7 @@ fn fit_tune_and_ask_know_files_as_label_does() {
     assert!(seen.contains(&ranges) && seen.contains("2 side by side, of 26, 24 features"), "{seen}");
 }
 
-/// `d.csv` with names, a column of words among numbers, a label in every other row.
+/// `d.csv` with column names, a column of words among numbers, and labels in the first half.
 fn table() -> Shell {
     let shell = Shell::new();
     let mut text = String::from("title,color,size,link_a,link_b,class\n");
@@ -127,7 +127,7 @@ fn table() -> Shell {
     shell
 }
 
-/// The columns named of the table.
+/// Writes the given columns of the table to a file.
 fn cut(shell: &Shell, names: &[&str], to: &str) {
     let text = shell.text("d.csv");
     let mut lines = text.lines().map(|l| l.split(',').collect::<Vec<_>>());
@@ -138,9 +138,9 @@ fn cut(shell: &Shell, names: &[&str], to: &str) {
 }
 
 #[test]
-fn columns_by_name_are_their_numbers() {
+fn column_names_equal_column_numbers() {
     let shell = table();
-    // a column of three words is three features
+    // a column of three words becomes three features
     for (names, numbers) in [
         ("title,size;link_a..link_b", "1,5;6..7"),
         ("title..size;link_a,7", "1..5;6,7"),
@@ -152,7 +152,7 @@ fn columns_by_name_are_their_numbers() {
         shell.ok("predict numbers.evm d.csv -o numbers.tsv");
         assert_eq!(shell.text("names.tsv"), shell.text("numbers.tsv"), "{names}");
     }
-    for (views, said) in [
+    for (views, output) in [
         ("title;linka", "--set views=title;linka: d.csv: no column is named 'linka'; near it: link_a"),
         ("title;words", "no column is named 'words'; columns are: title, color, size, link_a, link_b"),
         ("size..title", "title stands before size"),
@@ -160,13 +160,13 @@ fn columns_by_name_are_their_numbers() {
     ] {
         for verb in ["fit", "label", "tune --over gamma_c=1"] {
             let found = shell.run(&format!("{verb} d.csv --learner corls --set views={views} --json"));
-            assert!(found.code != 0 && found.err.contains(said), "{verb} {views}: {}", found.err);
+            assert!(found.code != 0 && found.err.contains(output), "{verb} {views}: {}", found.err);
         }
     }
 }
 
 #[test]
-fn tables_side_by_side_keep_names_words_and_order() {
+fn view_tables_are_matched_by_column_names() {
     let shell = table();
     cut(&shell, &["title", "color", "size", "class"], "pages.csv");
     cut(&shell, &["link_a", "link_b"], "links.csv");
@@ -175,7 +175,7 @@ fn tables_side_by_side_keep_names_words_and_order() {
     shell.ok(one);
     shell.ok("label pages.csv --view links.csv --learner corls -o two.tsv --model two.evm");
     assert_eq!(shell.text("one.tsv"), shell.text("two.tsv"));
-    // names over several files
+    // names across several files
     let named =
         "label pages.csv --view links.csv --learner corls --set views=title..size;link_a..link_b -o two.tsv";
     shell.ok(named);
@@ -184,7 +184,7 @@ fn tables_side_by_side_keep_names_words_and_order() {
     // in another order, and with labels that agree
     shell.ok("predict two.evm pages.csv --view turned.csv -o two.tsv");
     assert_eq!(shell.text("one.tsv"), shell.text("two.tsv"));
-    // columns without names beside columns with names
+    // columns without names next to columns with names
     let numbers = shell.text("links.csv");
     let line = |l: &str| l.split_once(',').map(|(a, b)| format!("? 1:{a} 2:{b}\n")).unwrap();
     shell.write("links.svm", &numbers.lines().skip(1).map(line).collect::<String>());
@@ -194,7 +194,7 @@ fn tables_side_by_side_keep_names_words_and_order() {
 }
 
 #[test]
-fn a_model_that_lies_about_its_files_is_refused() {
+fn refuses_a_model_with_inconsistent_view_files() {
     let (shell, _) = halves("g50c --rows 60");
     shell.ok("fit left.svm --view right.svm --learner corls --kernel linear -o two.evm");
     shell.ok("convert two.evm two.json --to json");
@@ -218,7 +218,7 @@ fn a_model_that_lies_about_its_files_is_refused() {
 }
 
 #[test]
-fn files_that_do_not_belong_together_are_refused() {
+fn refuses_view_files_that_do_not_match() {
     let (shell, ranges) = halves("g50c --rows 60");
     let right = shell.text("right.svm");
     shell.write("short.svm", &right.lines().take(59).collect::<Vec<_>>().join("\n"));
@@ -231,7 +231,7 @@ fn files_that_do_not_belong_together_are_refused() {
     shell.write("wrong.svm", &written(&all, other, [1, 50]));
     shell.ok(&format!("fit all.svm --learner corls --set views={ranges} -o one.evm"));
     shell.ok("fit left.svm --view right.svm --learner corls -o two.evm");
-    for (line, code, said) in [
+    for (line, code, output) in [
         (
             "fit left.svm --view short.svm --learner corls",
             1,
@@ -269,6 +269,6 @@ fn files_that_do_not_belong_together_are_refused() {
         ),
     ] {
         let found = shell.fails(line, code);
-        assert!(found.err.contains(said), "{line}: {}", found.err);
+        assert!(found.err.contains(output), "{line}: {}", found.err);
     }
 }

@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
-"""Makes the golden files of golden_libsvm.rs with LIBSVM's own svm-train and svm-predict (made with 3.24).
+"""Makes the golden files of golden_libsvm.rs with svm-train and svm-predict of LIBSVM (made with 3.24).
 
     python3 make_golden.py [EVERMARGIN [DATA]]
 
-EVERMARGIN  the program that generates the small sets (default: evermargin). Sets that are here already stay.
+EVERMARGIN  the program that generates the small sets (default: evermargin). Existing sets are kept.
 DATA        folder of the real sets (default: EVERMARGIN_DATA, or shared/data beside the repository).
 
 Needs numpy, svm-train and svm-predict. Writes generated.json, real.json, and NAME.svm and NAME.EPS.model for
-every generated set. Numbers come from three places:
-  objective_printed, rho_printed   what svm-train prints (six decimals)
+every generated set. Origin of the numbers:
+  objective_printed, rho_printed   output of svm-train (six decimals)
   rho, alpha, support              the model file (17 digits)
   objective, decision              computed here in double precision from the model file
-  labels                           what svm-predict writes
+  labels                           output of svm-predict
 Debian's svm-train reads the numbers of its command line in single precision (a gamma of 0.02 is 0.0199999996 in its
 model file), so every parameter here is a short binary fraction, the same number in both precisions.
 
-Everything is in LIBSVM's orientation: a pair (i, j) of classes in the order LIBSVM met them, positive for i.
+All pairs have the orientation of LIBSVM: (i, j) in the order in which the classes first occur, positive for i.
 """
 
 import json
@@ -57,7 +57,7 @@ GENERATED = {
     ),
 }
 
-# file: parameters. The data is taken as it is.
+# file: parameters. The data is used unchanged.
 REAL = {
     "heart_scale": dict(kernel="rbf", gamma=0.0625, c=1),
     "ionosphere_scale": dict(kernel="rbf", gamma=0.125, c=5),
@@ -87,7 +87,7 @@ def read_svm(text):
 
 
 def write_svm(path, labels, x):
-    """Six digits a value: short, and exact in the model file, which keeps eight."""
+    """Writes six digits per value, which the model file, with eight, keeps exactly."""
     with open(path, "w") as out:
         for label, row in zip(labels, x):
             cells = [f"{k + 1}:{v:.6g}" for k, v in enumerate(row) if v != 0]
@@ -119,7 +119,7 @@ def arguments(p, epsilon):
 
 
 def train(data, p, epsilon, model):
-    """Objective and rho of each pair as svm-train prints them."""
+    """Trains with svm-train and returns the printed objective and rho of each pair."""
     run = subprocess.run(
         ["svm-train", *arguments(p, epsilon), str(data), str(model)], check=True, capture_output=True, text=True
     )
@@ -160,7 +160,7 @@ def rows_of(labels, x, classes, counts, cells):
 
 
 def describe(labels, x, p, printed, model):
-    """Each pair in double precision."""
+    """Solution of each pair in double precision, and the number of support vectors."""
     classes, counts, rho, coef, cells = read_model(model)
     rows = rows_of(labels, x, classes, counts, cells)
     starts = np.cumsum([0] + counts)
@@ -223,7 +223,7 @@ def real(folder):
     for name, p in REAL.items():
         source = folder / "libsvm" / f"{name}.xz"
         if not source.exists():
-            print(f"{name}: not there, left out")
+            print(f"{name}: not found, skipped")
             continue
         with tempfile.TemporaryDirectory() as scratch:
             data, model = Path(scratch) / "data.svm", Path(scratch) / "model"
@@ -244,7 +244,7 @@ def real(folder):
 
 
 def write_json(path, cases):
-    """One case a line: small, and a change shows where it is."""
+    """Writes one case per line, so that differences are easy to find."""
     lines = ",\n".join(json.dumps(c, separators=(",", ":")) for c in cases)
     path.write_text(f"[\n{lines}\n]\n")
 

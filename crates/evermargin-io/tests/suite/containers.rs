@@ -1,5 +1,5 @@
-//! The container of models, states and summaries: one flipped bit or one missing byte is found, other versions and other CPU
-//! levels are refused.
+//! The container of models, states and summaries: any flipped bit and any missing byte is detected, and other versions
+//! and CPU levels are refused.
 
 use crate::samples::{Shape, checkpoint, classifier, clouds, online_options};
 use evermargin::cpu::{CpuLevel, cpu_feature_level};
@@ -45,7 +45,7 @@ pub fn summary(sparse: bool) -> SavedSummary {
     }
 }
 
-/// States of engines that met 12 rows, dense and sparse.
+/// States of engines after 12 rows, dense and sparse.
 pub fn engines() -> Vec<Vec<u8>> {
     let state = |sparse: bool| {
         let (x, labels) = clouds(4, 3, sparse, 12);
@@ -57,7 +57,7 @@ pub fn engines() -> Vec<Vec<u8>> {
     [false, true].map(state).into()
 }
 
-/// States of sequential learners that met 6 rows.
+/// States of sequential learners after 6 rows.
 pub fn sequentials() -> Vec<Vec<u8>> {
     let state = |learner: &str| {
         let (x, labels) = clouds(4, 3, false, 6);
@@ -70,10 +70,10 @@ pub fn sequentials() -> Vec<Vec<u8>> {
     ["seq-med", "seq-lapmed"].map(state).into()
 }
 
-/// The sentence with which bytes are refused, if they are.
+/// Error message with which bytes are refused, if they are.
 type Load = fn(&[u8]) -> Option<String>;
 
-/// An artifact of each kind, and how it is loaded.
+/// An artifact of each kind, and its loader.
 fn artifacts() -> Vec<(&'static str, Vec<u8>, Load)> {
     fn refused<T>(result: evermargin_io::Result<T>) -> Option<String> {
         result.err().map(|e| e.to_string())
@@ -98,7 +98,7 @@ fn names_file_and_damage(message: &str) -> bool {
 }
 
 #[test]
-fn every_flipped_bit_is_found() {
+fn every_flipped_bit_is_detected() {
     for (kind, mut bytes, load) in artifacts() {
         assert_eq!(load(&bytes), None, "{kind}");
         for bit in 0..8 * bytes.len() {
@@ -111,7 +111,7 @@ fn every_flipped_bit_is_found() {
 }
 
 #[test]
-fn every_truncation_and_every_longer_file_is_found() {
+fn truncated_and_extended_files_are_detected() {
     for (kind, bytes, load) in artifacts() {
         assert!(load(&[]).is_some_and(|message| message.contains("an empty file")), "{kind}");
         for end in 1..bytes.len() {
@@ -125,7 +125,7 @@ fn every_truncation_and_every_longer_file_is_found() {
     }
 }
 
-/// The artifact with a piece of its header replaced and a right checksum.
+/// The artifact with a part of its header replaced and a correct checksum.
 fn edited(bytes: &[u8], from: &str, to: &str) -> Vec<u8> {
     let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
     let header = String::from_utf8(bytes[8..8 + length].to_vec()).unwrap();
@@ -138,7 +138,7 @@ fn edited(bytes: &[u8], from: &str, to: &str) -> Vec<u8> {
 }
 
 #[test]
-fn other_versions_and_kinds_are_refused() {
+fn refuses_other_versions_and_kinds() {
     for (kind, bytes, load) in artifacts() {
         let older = edited(&bytes, "\"format_version\":\"4\"", "\"format_version\":\"3\"");
         let message = load(&older).unwrap_or_default();
@@ -150,7 +150,7 @@ fn other_versions_and_kinds_are_refused() {
             assert!(load(bytes).is_some_and(|message| message.contains(", not ")), "{other} as {kind}");
         }
     }
-    // what versions 1 and 2 wrote
+    // files of versions 1 and 2
     let header = r#"{"__metadata__":{"classifier":"{}","format":"evermargin","format_version":"1"}}"#;
     let model = [&(header.len() as u64).to_le_bytes()[..], header.as_bytes()].concat();
     let message = model::from_bytes("m", &model).unwrap_err().to_string();
@@ -160,7 +160,7 @@ fn other_versions_and_kinds_are_refused() {
 }
 
 #[test]
-fn a_state_of_another_cpu_level_is_refused_unless_allowed() {
+fn refuses_a_state_of_another_cpu_level_unless_allowed() {
     let here = cpu_feature_level();
     let other = CpuLevel::ALL.into_iter().find(|level| *level != here).unwrap();
     let at_other = LoadOptions { cpu: other, ..LoadOptions::default() };

@@ -1,4 +1,4 @@
-//! Graphs as lists of edges: what is read, and what is refused in which words.
+//! Graphs as lists of edges: accepted input, and error messages for refused input.
 use evermargin::graph::Graph;
 use evermargin_io::{Limits, edges_from_bytes, read_edges};
 use std::io::Write;
@@ -8,7 +8,7 @@ fn read(text: &[u8], rows: usize) -> Result<Graph, String> {
 }
 
 #[test]
-fn edges_with_and_without_weights_comments_and_blank_lines() {
+fn reads_edges_with_weights_comments_and_blank_lines() {
     let text = "\u{feff}# a graph\n1 2\r\n\n  2\t3 0.5  # half\n3 2 0.25\n4 4 9\n1 4 0\n5 1 1e-2";
     let expected = Graph::from_edges(5, &[(0, 1, 1.0), (1, 2, 0.5), (4, 0, 0.01)]).unwrap();
     assert_eq!(read(text.as_bytes(), 5).unwrap(), expected);
@@ -17,7 +17,7 @@ fn edges_with_and_without_weights_comments_and_blank_lines() {
 }
 
 #[test]
-fn compressed_files_are_read_by_their_bytes() {
+fn reads_compressed_files_detected_by_their_bytes() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("graph.gz");
     let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
@@ -33,7 +33,7 @@ fn compressed_files_are_read_by_their_bytes() {
 }
 
 #[test]
-fn what_cannot_be_used_is_refused_with_file_and_line() {
+fn refuses_unusable_lines_with_file_and_line() {
     let cases: [(&[u8], &str); 14] = [
         (b"1 2\n1 4294967295\n", "g.txt:2: there is no row 4294967295; the data has 5"),
         (b"1 99999999999999999999999\n", "g.txt:1: there is no row 99999999999999999999999; the data has 5"),

@@ -1,14 +1,14 @@
-//! LIBSVM's answers, kept in files, against ours: same data, same parameters, same optimum.
+//! Solutions of LIBSVM, stored in files, against ours: same data, same parameters, same optimum.
 //!
-//! Tolerance policy (reasons in `docs/tolerance.md`). ε is the tolerance both were given, S = Σ|α|, D = max K(x, x),
+//! Tolerance policy (reasons in `docs/tolerance.md`). ε is the tolerance given to both solvers, S = Σ|α|, D = max K(x, x),
 //! u = 2⁻²² (a kernel value in single precision), C the largest bound.
 //!
 //! | compared                                              | at ε = 1e-6        | at ε = 1e-3        |
 //! |-------------------------------------------------------|--------------------|--------------------|
 //! | objective of our α in double precision, relative      | 5e-9               | 1e-6               |
 //! | objective as we report it, relative                   | 1e-6 + ½CSDu/obj   | 5e-6 + ½CSDu/obj   |
-//! | the function: ‖f − f'‖/‖f'‖ in the kernel's own norm  | 3e-4               | 1e-2               |
-//! | each α, as a share of its bound                       | 3e-4               | 3e-2, not RBF 1e-1 |
+//! | the function: ‖f − f'‖/‖f'‖ in the norm of the kernel | 3e-4               | 1e-2               |
+//! | each α, as a fraction of its bound                    | 3e-4               | 3e-2, not RBF 1e-1 |
 //! | α of a row that is clear of the margin                | exactly 0 or C     | exactly 0 or C     |
 //! | each decision, and the constant b                     | 10ε√D + SDu        | 10ε√D + SDu        |
 //! | labels of rows that are clear of 0                    | equal              | equal              |
@@ -16,9 +16,9 @@
 //! | Σα, relative to S                                     | 1e-12              | 1e-12              |
 //!
 //! "Clear" means by more than the limit for decisions. The same comparison must fail for a gamma, a C or a class weight
-//! that is wrong by a thousandth (a hundredth at ε = 1e-3), and for exchanged classes.
+//! that is wrong by 0.1 % (1 % at ε = 1e-3), and for exchanged classes.
 //!
-//! The files are made by `golden/make_golden.py`, which says where each number comes from.
+//! The files are made by `golden/make_golden.py`, which documents the origin of each number.
 use evermargin::data::{Labels, Matrix, MatrixView};
 use evermargin::estimators::ClassWeight;
 use evermargin::kernel::Kernel;
@@ -30,7 +30,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// A kernel value in single precision is right to about this.
+/// Relative accuracy of a kernel value in single precision.
 const U: f64 = 1.0 / 4_194_304.0;
 
 /// A problem as LIBSVM solved it.
@@ -42,10 +42,10 @@ struct Case {
     epsilon: f64,
     params: Params,
     support_count: usize,
-    /// What `svm-predict` says of the training rows (generated sets).
+    /// Labels that `svm-predict` gives the training rows (generated sets).
     #[serde(default)]
     labels: Vec<String>,
-    /// How many of those labels are wrong (real sets).
+    /// Number of wrong labels among them (real sets).
     training_errors: Option<usize>,
     pairs: Vec<Pair>,
 }
@@ -64,7 +64,7 @@ struct Params {
     weights: BTreeMap<String, f64>,
 }
 
-/// One two-class problem in LIBSVM's orientation: the class it met first is the positive one.
+/// One two-class problem in the orientation of LIBSVM: the class that occurs first is the positive one.
 #[derive(Debug, Clone, Deserialize)]
 struct Pair {
     positive: String,
@@ -73,7 +73,7 @@ struct Pair {
     rho_printed: f64,
     objective: f64,
     rho: f64,
-    /// Rows whose variable is not zero, and the variables (generated sets).
+    /// Rows with a nonzero variable, and these variables (generated sets).
     #[serde(default)]
     support: Vec<usize>,
     #[serde(default)]
@@ -151,7 +151,7 @@ fn solve(case: &Case, params: &Params, file: &Path) -> CaseSolution {
     }
 }
 
-/// Our output for a pair of LIBSVM's, and the sign that turns ours into theirs.
+/// Our output for a pair of LIBSVM, and the sign that converts ours to theirs.
 fn output_of(classifier: &Classifier, pair: &Pair) -> (usize, f64) {
     let number = |name: &str| classifier.classes.iter().position(|c| same(c, name)).unwrap();
     let (i, j) = (number(&pair.positive), number(&pair.negative));
@@ -175,7 +175,7 @@ fn rows_of(points: MatrixView<'_>, x: MatrixView<'_>) -> Vec<usize> {
     (0..points.rows()).map(|p| rows.iter().position(|row| *row == entries(points, p)).unwrap()).collect()
 }
 
-/// What is farther apart than the policy allows.
+/// Differences larger than the policy allows.
 #[derive(Default)]
 struct Breaches(Vec<String>);
 
@@ -220,12 +220,12 @@ fn compare(case: &Case, s: &CaseSolution) -> Vec<String> {
     breaches.0
 }
 
-/// How far apart two decisions may be: what ε leaves open, and what single precision does.
+/// Allowed difference of two decisions: tolerance ε of the solvers plus single precision.
 fn decision_limit(case: &Case, pair: &Pair, s: &CaseSolution) -> f64 {
     10.0 * case.epsilon * s.diagonal.max(1.0).sqrt() + pair.sum() * s.diagonal * U
 }
 
-/// The variables themselves, and in double precision what they are worth.
+/// Compares the variables, and in double precision the objective and function that they give.
 fn compare_variables(case: &Case, pair: &Pair, s: &CaseSolution, breaches: &mut Breaches) {
     let classifier = &s.ours.classifier;
     let Model::Expansion { points, coef, .. } = &classifier.model else { panic!("not an expansion") };
@@ -279,7 +279,7 @@ fn compare_labels(case: &Case, s: &CaseSolution, breaches: &mut Breaches) {
         f.iter().all(|f| f.abs() > limit)
     };
     let class = |row: usize| match tied(classifier, &s.decisions[row * outputs..(row + 1) * outputs]) {
-        tied if tied.len() > 1 => first_met(case, classifier, &tied),
+        tied if tied.len() > 1 => first_in_libsvm_order(case, classifier, &tied),
         _ => s.predicted[row],
     };
     for (row, label) in case.labels.iter().enumerate().filter(|(row, _)| clear(*row)) {
@@ -293,7 +293,8 @@ fn compare_labels(case: &Case, s: &CaseSolution, breaches: &mut Breaches) {
     }
 }
 
-/// The classes with most votes: of several, LIBSVM takes the one it met first and we the first in sorted order.
+/// Classes with the maximum number of votes. In a tie, LIBSVM takes the one that occurs first, we the first in sorted
+/// order.
 fn tied(classifier: &Classifier, f: &[f64]) -> Vec<u32> {
     if classifier.scheme != MulticlassScheme::OneVsOne {
         return Vec::new();
@@ -306,8 +307,8 @@ fn tied(classifier: &Classifier, f: &[f64]) -> Vec<u32> {
     (0..n as u32).filter(|c| votes[*c as usize] == most).collect()
 }
 
-/// The one of these classes that LIBSVM met first: its pairs stand in that order.
-fn first_met(case: &Case, classifier: &Classifier, among: &[u32]) -> u32 {
+/// The first of these classes in the order of LIBSVM, which is the order of its pairs.
+fn first_in_libsvm_order(case: &Case, classifier: &Classifier, among: &[u32]) -> u32 {
     let met = case.pairs.iter().flat_map(|pair| [&pair.positive, &pair.negative]);
     let mut numbers = met.map(|name| classifier.classes.iter().position(|c| same(c, name)).unwrap() as u32);
     numbers.find(|c| among.contains(c)).unwrap()
@@ -321,7 +322,7 @@ fn cases(file: &str) -> Vec<Case> {
     serde_json::from_slice(&std::fs::read(golden().join(file)).unwrap()).unwrap()
 }
 
-/// The folder of real sets, where there is one.
+/// The folder of real sets, if it exists.
 fn real() -> Option<PathBuf> {
     let folder = std::env::var_os("EVERMARGIN_DATA").map_or_else(
         || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
@@ -330,9 +331,9 @@ fn real() -> Option<PathBuf> {
     folder.is_dir().then_some(folder)
 }
 
-/// The parameters of a case, each wrong in turn: by a thousandth at ε = 1e-6, a hundredth at 1e-3 (coef0, which does
-/// less: by ten times that).
-fn nearly(case: &Case) -> Vec<(&'static str, Params)> {
+/// The parameters of a case with one at a time changed by 0.1 % at ε = 1e-6 or 1 % at 1e-3 (coef0, which has less
+/// influence: ten times as much).
+fn perturbed_params(case: &Case) -> Vec<(&'static str, Params)> {
     let (params, share) = (&case.params, if case.epsilon < 1e-5 { 0.001 } else { 0.01 });
     let wrong = 1.0 + share;
     let mut out = vec![("C", Params { c: params.c * wrong, ..params.clone() })];
@@ -351,7 +352,7 @@ fn nearly(case: &Case) -> Vec<(&'static str, Params)> {
 }
 
 #[test]
-fn generated_sets_have_the_optimum_of_libsvm() {
+fn solutions_of_generated_sets_equal_libsvm() {
     let mut failed = Vec::new();
     for case in cases("generated.json") {
         let solved = solve(&case, &case.params, &golden().join(&case.data));
@@ -363,9 +364,9 @@ fn generated_sets_have_the_optimum_of_libsvm() {
 }
 
 #[test]
-fn a_parameter_slightly_wrong_is_noticed() {
+fn a_slightly_wrong_parameter_is_detected() {
     for case in cases("generated.json") {
-        for (what, params) in nearly(&case) {
+        for (what, params) in perturbed_params(&case) {
             let solved = solve(&case, &params, &golden().join(&case.data));
             let breaches = compare(&case, &solved);
             assert!(!breaches.is_empty(), "{} at {:.0e}: {what}", case.name, case.epsilon);
@@ -374,7 +375,7 @@ fn a_parameter_slightly_wrong_is_noticed() {
 }
 
 #[test]
-fn exchanged_classes_are_noticed() {
+fn exchanged_classes_are_detected() {
     for mut case in cases("generated.json") {
         for pair in &mut case.pairs {
             std::mem::swap(&mut pair.positive, &mut pair.negative);
@@ -388,7 +389,7 @@ fn exchanged_classes_are_noticed() {
 }
 
 #[test]
-fn real_sets_have_the_optimum_of_libsvm() {
+fn solutions_of_real_sets_equal_libsvm() {
     let Some(folder) = real() else { return };
     let mut failed = Vec::new();
     for case in cases("real.json") {
@@ -399,7 +400,7 @@ fn real_sets_have_the_optimum_of_libsvm() {
         for breach in compare(&case, &solve(&case, &case.params, &file)) {
             failed.push(format!("{} at {:.0e}: {breach}", case.name, case.epsilon));
         }
-        for (what, params) in nearly(&case) {
+        for (what, params) in perturbed_params(&case) {
             if compare(&case, &solve(&case, &params, &file)).is_empty() {
                 failed.push(format!("{} at {:.0e}: {what} not noticed", case.name, case.epsilon));
             }
@@ -408,7 +409,7 @@ fn real_sets_have_the_optimum_of_libsvm() {
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
-/// The golden files agree with each other: model files, what `svm-train` printed, decisions.
+/// The golden files are consistent: model files, output of `svm-train`, decisions.
 #[test]
 fn models_of_libsvm_give_the_golden_decisions() {
     for case in cases("generated.json") {

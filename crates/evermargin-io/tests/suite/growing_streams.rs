@@ -1,4 +1,4 @@
-//! Columns that appear after the beginning of a stream are appended: features keep their places, whatever the format.
+//! Columns that appear later in a stream are appended: features keep their positions, in every format.
 
 use evermargin::data::Matrix;
 use evermargin::model::Column;
@@ -35,7 +35,7 @@ fn folder(dir: &Path) -> Vec<Source> {
     vec![Source::Folder(dir.to_path_buf())]
 }
 
-/// Two files, the second with more columns in another order, the third without them.
+/// Three files: the second has more columns in another order, the third lacks them.
 fn growing_folder() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| fs::write(dir.path().join(name), text).unwrap();
@@ -46,7 +46,7 @@ fn growing_folder() -> tempfile::TempDir {
 }
 
 #[test]
-fn columns_of_later_files_stand_after_the_known_ones() {
+fn columns_of_later_files_are_appended() {
     let dir = growing_folder();
     let mut stream = Stream::open(folder(dir.path()), options(CAP)).unwrap();
     let chunks = all(&mut stream, 2);
@@ -73,7 +73,7 @@ fn columns_of_later_files_stand_after_the_known_ones() {
     assert!(chunks.iter().all(|c| c.rejected.is_empty()));
 }
 
-/// A stream that is resumed after any batch, with the columns of the batches so far, goes on with the same rows.
+/// A stream resumed after any batch, with the columns known so far, continues with the same rows.
 #[test]
 fn a_resumed_stream_reads_the_same_rows() {
     let dir = growing_folder();
@@ -102,7 +102,7 @@ fn a_resumed_stream_reads_the_same_rows() {
 fn new_keys_and_values_of_objects_become_features() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("s.jsonl");
-    // The beginning of a file decides; later lines come in a second file.
+    // Columns are determined by the beginning of a file; later lines are in a second file.
     fs::write(
         dir.path().join("r.jsonl"),
         "{\"a\":1,\"k\":\"p\",\"class\":\"x\"}\n{\"a\":2,\"k\":\"p\",\"class\":\"y\"}\n",
@@ -119,7 +119,7 @@ fn new_keys_and_values_of_objects_become_features() {
     assert_eq!(rows[2], [3.0, 0.0, 1.0, 0.0, 0.0], "a, k=p, k=q, z, k=s");
     assert_eq!(rows[3], [4.0, 1.0, 0.0, 9.0, 0.0]);
     assert_eq!(rows[4], [5.0, 0.0, 0.0, 0.0, 1.0]);
-    // The description of the input codes a file of any of these rows alike.
+    // The input specification encodes a file with any of these rows in the same way.
     let schema = stream.schema().unwrap();
     let known = ReadOptions::like(&schema.input_spec(), &["x".into(), "y".into()], schema.features);
     let found = read(&path, &known).unwrap();
@@ -128,7 +128,7 @@ fn new_keys_and_values_of_objects_become_features() {
 }
 
 #[test]
-fn growth_ends_at_the_cap_and_says_so() {
+fn growth_ends_at_the_limit_with_a_note() {
     let dir = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| fs::write(dir.path().join(name), text).unwrap();
     write("1.csv", "k,class\np,x\nq,y\n");
@@ -143,7 +143,7 @@ fn growth_ends_at_the_cap_and_says_so() {
 }
 
 #[test]
-fn larger_indices_and_wider_arrays_widen_a_stream() {
+fn larger_indices_widen_a_stream_unless_its_width_is_fixed() {
     let dir = tempfile::tempdir().unwrap();
     let sources = |names: [&str; 2]| names.map(|n| Source::File(dir.path().join(n))).to_vec();
     fs::write(dir.path().join("1.svm"), "1 1:1 2:1\n-1 1:2 2:2\n").unwrap();
@@ -160,7 +160,7 @@ fn larger_indices_and_wider_arrays_widen_a_stream() {
 }
 
 #[test]
-fn named_columns_are_not_added_to_and_ids_are_no_features() {
+fn selected_columns_do_not_grow_and_ids_are_no_features() {
     let dir = growing_folder();
     let mut only = options(CAP);
     only.read.only = Some(vec![LabelColumn::Name("a".into())]);

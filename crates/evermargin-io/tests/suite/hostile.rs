@@ -1,4 +1,4 @@
-//! Files that lie, break off or ask too much: each is refused with exactly these words, fast and in little memory.
+//! Invalid, truncated and excessive files: each is refused with the exact message below, fast and in little memory.
 use crate::samples::{Shape, classifier};
 use evermargin::kernel::Kernel;
 use evermargin::model::{Calibration, Classifier, Column, Model};
@@ -45,7 +45,7 @@ macro_rules! cases {
 }
 
 #[test]
-fn libsvm_text() {
+fn refuses_invalid_libsvm_text() {
     let tight = Limits { max_line: 20, max_columns: 100, max_rows: 2, ..Limits::default() };
     let one_based = ReadOptions { index_base: Some(1), ..ReadOptions::default() };
     cases! {
@@ -84,7 +84,7 @@ fn libsvm_text() {
 }
 
 #[test]
-fn tables() {
+fn refuses_invalid_tables() {
     let named = ReadOptions { label: Some(LabelColumn::Name("kind".into())), ..ReadOptions::default() };
     let tenth = ReadOptions { label: Some(LabelColumn::Index(10)), ..ReadOptions::default() };
     let numbers = vec![Column::Number { name: "a".into() }, Column::Number { name: "b".into() }];
@@ -137,7 +137,7 @@ fn idx(kind: u8, sizes: &[u32], data: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn arrays() {
+fn refuses_invalid_arrays() {
     let two = [1.0f64.to_le_bytes(), f64::NAN.to_le_bytes()].concat();
     let tight = limited(Limits { max_cells: 3, ..Limits::default() });
     let wide = ReadOptions { cols: Some(3), ..ReadOptions::default() };
@@ -177,7 +177,7 @@ fn arrays() {
 }
 
 #[test]
-fn label_files() {
+fn refuses_invalid_label_files() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, bytes: &[u8]| std::fs::write(folder.path().join(name), bytes).unwrap();
     write("x.svm", b"1:1\n1:2\n2:1\n");
@@ -216,7 +216,7 @@ fn xz(bytes: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn compressed_files() {
+fn refuses_damaged_compressed_files() {
     let mut text = String::new();
     for i in 0..2000 {
         text += &format!("{} {}:{}\n", i % 2, i % 50 + 1, f64::from(i).sin());
@@ -263,7 +263,7 @@ fn model(bytes: impl AsRef<[u8]>) -> String {
     model::from_bytes("m", bytes.as_ref()).map_or_else(|e| e.to_string(), |_| "accepted".into())
 }
 
-/// The sample's file with a piece of its header exchanged for another of any length.
+/// The file of the sample with a part of its header replaced by a part of any length.
 fn edited(from: &str, to: &str) -> Vec<u8> {
     let bytes = model::to_bytes(&sample()).unwrap();
     let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
@@ -277,7 +277,7 @@ fn edited(from: &str, to: &str) -> Vec<u8> {
     out
 }
 
-/// The sample's file with the bytes of a value exchanged.
+/// The file of the sample with the bytes of one value replaced.
 fn patched(from: f64, to: f64) -> Vec<u8> {
     let mut bytes = model::to_bytes(&sample()).unwrap();
     let at = bytes.windows(8).position(|w| w == from.to_le_bytes()).unwrap();
@@ -287,7 +287,7 @@ fn patched(from: f64, to: f64) -> Vec<u8> {
 }
 
 #[test]
-fn model_files() {
+fn refuses_invalid_model_files() {
     let good = model::to_bytes(&sample()).unwrap();
     let Model::Expansion { coef, bias, points, .. } = sample().model else { panic!("an expansion") };
     let mut huge = u64::MAX.to_le_bytes().to_vec();
@@ -346,7 +346,7 @@ fn gamma() -> String {
 }
 
 #[test]
-fn libsvm_models() {
+fn refuses_invalid_libsvm_models() {
     let text = |header: &str, body: &str| {
         let text = format!("svm_type c_svc\n{header}SV\n{body}");
         libsvm_model::from_text("m", text.as_bytes(), &Limits::default())
@@ -394,7 +394,7 @@ fn libsvm_models() {
 }
 
 #[test]
-fn json_models() {
+fn refuses_invalid_json_models() {
     let good = json::to_json(&sample()).unwrap();
     let swap = |from: &str, to: &str| {
         assert!(good.contains(from), "{from}");
@@ -411,7 +411,7 @@ fn json_models() {
 }
 
 #[test]
-fn refusing_is_fast() {
+fn refuses_long_files_fast() {
     let start = Instant::now();
     let lines = "1 1:1 2:2 3:3\n".repeat(200_000) + "1 1:1 1:1\n";
     assert_eq!(data("t.svm", lines), "t.svm:200001: index 1 appears twice; keep one of them");

@@ -1,5 +1,5 @@
-//! LIBSVM models: those of `svm-train` are read as it meant them, ours are read by `svm-predict` as we mean them.
-//! The fixtures were made by LIBSVM's own programs; where these are installed they are asked again.
+//! LIBSVM models: models of `svm-train` are read as LIBSVM interprets them, and `svm-predict` reads our models as we
+//! interpret them. The fixtures were made with the programs of LIBSVM; if these are installed, they are run again.
 use crate::samples::{Pcg, Shape, classifier, decisions, matrix, voted};
 use evermargin::data::Matrix;
 use evermargin::model::{Calibration, Classifier, Model};
@@ -25,7 +25,7 @@ fn sigmoid(c: &Calibration, f: f64) -> f64 {
 }
 
 #[test]
-fn models_of_svm_train_give_its_labels() {
+fn models_of_svm_train_give_the_labels_of_svm_predict() {
     for (model, data) in [
         ("two-rbf", "two.svm"),
         ("two-poly", "two.svm"),
@@ -44,7 +44,7 @@ fn models_of_svm_train_give_its_labels() {
                 compared += 1;
             }
         }
-        assert!(compared * 10 >= expected.len() * 9, "{model}: too many ties to tell");
+        assert!(compared * 10 >= expected.len() * 9, "{model}: too many ties");
     }
 }
 
@@ -71,7 +71,7 @@ fn precomputed_models_are_linear_in_the_kernel_row() {
 }
 
 #[test]
-fn probabilities_of_svm_predict_are_ours() {
+fn probabilities_equal_those_of_svm_predict() {
     let classifier = load("two-poly.model");
     let x = read(fixture("two.svm"), &ReadOptions::default()).unwrap().x.view().to_csr();
     let expected = lines(&fixture("two-poly.probabilities"));
@@ -107,7 +107,7 @@ fn shapes() -> Vec<Shape> {
     shapes
 }
 
-/// Features as the exported model sees them: unscaled.
+/// Features as the exported model gets them: unscaled.
 fn scaled(classifier: &Classifier, x: &Matrix) -> Matrix {
     let evermargin::model::Scaling::Affine { shift, factor, .. } = &classifier.scaling else {
         return x.clone();
@@ -118,7 +118,7 @@ fn scaled(classifier: &Classifier, x: &Matrix) -> Matrix {
 }
 
 #[test]
-fn our_models_survive_the_round_trip() {
+fn models_survive_a_round_trip_through_libsvm_text() {
     for shape in shapes() {
         let original = classifier(shape);
         let text = libsvm_model::to_text(&original).unwrap();
@@ -182,11 +182,11 @@ fn svm_predict_reads_our_models() {
             }
         }
     }
-    assert!(tied > 0, "no tie to tell");
+    assert!(tied > 0, "no tie occurred");
 }
 
 #[test]
-fn no_decision_at_all_is_the_same_label_for_svm_predict() {
+fn all_zero_decisions_give_the_label_of_svm_predict() {
     if Command::new("svm-predict").output().is_err() {
         return;
     }
@@ -208,7 +208,7 @@ fn no_decision_at_all_is_the_same_label_for_svm_predict() {
 }
 
 #[test]
-fn what_libsvm_cannot_hold_is_refused() {
+fn refuses_models_that_libsvm_cannot_represent() {
     let shape = Shape {
         seed: 1,
         classes: 3,

@@ -1,4 +1,4 @@
-//! Small files that expand to much: refused within the memory limit, whatever the format, and read where memory allows.
+//! Small files that expand to large data: refused within the memory limit in every format, and read if memory allows.
 
 use evermargin_io::{Limits, ReadOptions, read, read_bytes};
 use std::io::{Read, Write};
@@ -52,21 +52,21 @@ fn compressed_text_is_refused_within_the_limit() {
         assert!(message.starts_with(&format!("{name}: its ")), "{message}");
         assert!(message.contains("expand to more than the memory limit of 2.0 MiB"), "{message}");
         assert!(message.contains("stream it") && message.contains("raise max_memory"), "{message}");
-        // the text fits, but not beside its rows
+        // the text fits, but not together with its rows
         let message = refused(name, &bytes, 8 * MIB);
         assert!(message.contains("its values need 32.0 MiB of memory, but 2.0 MiB are left"), "{message}");
         assert_eq!(read_bytes(name, bytes, &within(64 * MIB)).unwrap().x.rows(), 1 << 20);
     }
 }
 
-/// Peak memory of this process in bytes, where the system tells it.
+/// Peak memory of this process in bytes, if the system reports it.
 fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)
 }
 
-/// Runs in a process of its own, because other tests of this one take memory too.
+/// Runs in its own process, because other tests use memory, too.
 #[test]
 fn default_limit_bounds_the_peak_memory_of_a_small_file() {
     const FILE: &str = "EVERMARGIN_TEST_BOMB";
@@ -90,8 +90,8 @@ fn default_limit_bounds_the_peak_memory_of_a_small_file() {
             .env(FILE, &file)
             .output()
             .unwrap();
-        let said = String::from_utf8_lossy(&child.stdout);
-        assert!(child.status.success() && said.contains("1 passed"), "{name}: {said}");
+        let printed = String::from_utf8_lossy(&child.stdout);
+        assert!(child.status.success() && printed.contains("1 passed"), "{name}: {printed}");
     }
 }
 
@@ -110,7 +110,7 @@ fn files_on_disk_are_refused_within_the_limit() {
 }
 
 #[test]
-fn arrays_that_widen_are_refused_within_the_limit() {
+fn arrays_larger_in_memory_are_refused_within_the_limit() {
     // one byte per value in the file, eight in memory
     let array = npy("|u1", "(4096, 1024)", &vec![1; 4 << 20]);
     let archive = npz("X", &array);
@@ -139,9 +139,9 @@ fn wide_and_long_tables_are_refused_within_the_limit() {
     assert!(message.contains("categories are over the cap of 1000"), "{message}");
 }
 
-/// 50 MB of zeros compress to some kilobytes and are a data set like any other.
+/// 50 MB of zeros compress to some kilobytes and are valid data.
 #[test]
-fn a_file_that_compresses_well_is_read_where_memory_allows() {
+fn a_highly_compressed_file_is_read_if_memory_allows() {
     let header: Vec<String> = (0..500).map(|i| format!("x{i}")).collect();
     let text = header.join(",") + ",label\n" + &("0,".repeat(500) + "1\n").repeat(50_000);
     assert!(text.len() > 50_000_000);

@@ -1,6 +1,6 @@
-//! A small fuzzer that runs with the other tests: valid samples of every format are damaged in thousands of ways
-//! (flipped bits, cuts, splices, exchanged numbers), always the same ones. Nothing may panic, hang or eat memory;
-//! what is accepted must be sound. The coverage-guided fuzzers over the same entry points are in `fuzz/`.
+//! A small fuzzer that runs with the other tests: valid samples of every format are damaged in thousands of reproducible
+//! ways (flipped bits, cuts, splices, replaced numbers). Nothing may panic, hang or use much memory, and accepted input
+//! must be valid. The coverage-guided fuzzers for the same entry points are in `fuzz/`.
 use crate::containers;
 use crate::samples::{Pcg, Shape, checkpoint, classifier, matrix};
 use evermargin::data::Matrix;
@@ -16,7 +16,7 @@ use zip::write::SimpleFileOptions;
 
 const ROUNDS: usize = 20_000;
 
-/// Numbers that parsers trip over.
+/// Numbers that are difficult for parsers.
 const NUMBERS: [&str; 16] = [
     "0",
     "-1",
@@ -69,7 +69,7 @@ fn damaged(sample: &[u8], other: &[u8], rng: &mut Pcg) -> Vec<u8> {
     bytes
 }
 
-/// Exchanges the next run of digits for another number.
+/// Replaces the next run of digits by another number.
 fn number(bytes: &mut Vec<u8>, at: usize, rng: &mut Pcg) {
     if let Some(start) = (at..bytes.len()).find(|i| bytes[*i].is_ascii_digit()) {
         let end = (start..bytes.len()).find(|i| !bytes[*i].is_ascii_digit()).unwrap_or(bytes.len());
@@ -77,7 +77,7 @@ fn number(bytes: &mut Vec<u8>, at: usize, rng: &mut Pcg) {
     }
 }
 
-/// Runs `f` over damaged samples; gives how many were accepted.
+/// Runs `f` on damaged samples and returns the number of accepted ones.
 fn attack(samples: &[Vec<u8>], mut f: impl FnMut(Vec<u8>) -> bool) -> usize {
     let rng = &mut Pcg::new(2012);
     let start = Instant::now();
@@ -94,7 +94,7 @@ fn attack(samples: &[Vec<u8>], mut f: impl FnMut(Vec<u8>) -> bool) -> usize {
     accepted
 }
 
-/// Small caps, so that what is accepted is small too.
+/// Small limits, so that accepted input is small, too.
 fn options(format: Format) -> ReadOptions {
     let limits = Limits { max_bytes: 1 << 22, max_columns: 1 << 20, max_cells: 1 << 22, ..Limits::default() };
     ReadOptions { format: Some(format), limits, ..ReadOptions::default() }
@@ -120,7 +120,7 @@ fn attack_data(format: Format, samples: &[Vec<u8>]) {
 }
 
 #[test]
-fn libsvm_text() {
+fn damaged_libsvm_text_does_not_panic() {
     let mut long = String::new();
     for i in 0..60 {
         long += &format!("{} {}:{} {}:{}e-3 # c\r\n", i % 3, i + 1, i * 7, i + 9, i);
@@ -134,7 +134,7 @@ fn libsvm_text() {
 }
 
 #[test]
-fn tables() {
+fn damaged_tables_do_not_panic() {
     let samples = [
         &b"age,\"job, now\",label\n31,nurse,yes\n45,\"mill\"\"er\",no\n27,nurse,?\n"[..],
         b"1,2,3\n4,5,6\n7,8,9\n",
@@ -154,7 +154,7 @@ fn npy(descr: &str, order: &str, shape: &str, data: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn arrays() {
+fn damaged_arrays_do_not_panic() {
     let reals: Vec<u8> = (0..6).flat_map(|i| f64::from(i).to_le_bytes()).collect();
     let samples = [
         npy("<f8", "False", "(2, 3)", &reals),
@@ -175,7 +175,7 @@ fn arrays() {
 }
 
 #[test]
-fn archives() {
+fn damaged_archives_do_not_panic() {
     let archive = |arrays: &[(&str, Vec<u8>)]| {
         let mut npz = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
         for (name, bytes) in arrays {
@@ -210,7 +210,7 @@ fn archives() {
 }
 
 #[test]
-fn compressed() {
+fn damaged_compressed_files_do_not_panic() {
     let text = b"1 1:1 2:2\n-1 3:1\n".repeat(50);
     let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     gz.write_all(&text).unwrap();
@@ -237,12 +237,12 @@ fn shapes() -> Vec<Shape> {
 }
 
 #[test]
-fn model_files() {
+fn damaged_model_files_are_refused_or_valid() {
     let samples: Vec<Vec<u8>> = shapes().iter().map(|s| model::to_bytes(&classifier(*s)).unwrap()).collect();
     let passed =
         attack(&samples, |bytes| !samples.contains(&bytes) && model::from_bytes("m", &bytes).is_ok());
-    assert_eq!(passed, 0, "the checksum finds every damage");
-    attack_behind(&samples, |bytes| match model::from_bytes("m", &bytes) {
+    assert_eq!(passed, 0, "the checksum must detect all damage");
+    attack_with_valid_checksum(&samples, |bytes| match model::from_bytes("m", &bytes) {
         Ok(loaded) => {
             evermargin_io::check(&loaded).unwrap();
             if let Some(x) = rows_for(loaded.features()) {
@@ -258,20 +258,20 @@ fn model_files() {
     attack(&samples, |bytes| json::from_json("m", &bytes).is_ok_and(|c| evermargin_io::check(&c).is_ok()));
 }
 
-/// What is accepted is sound: it can be written again, and learning can go on from it.
+/// Accepted states are valid: they can be written again, and learning can continue from them.
 #[test]
-fn state_files() {
+fn damaged_state_files_are_refused_or_valid() {
     let samples: Vec<Vec<u8>> = [("lasvm", 2, false), ("lasvm-nc", 3, true), ("full-svm", 2, true)]
         .iter()
         .map(|(learner, classes, sparse)| {
             state::to_bytes(&checkpoint(learner, *classes, *sparse, 24)).unwrap()
         })
         .collect();
-    // almost no damage passes the checksum; behind it every part must hold out by itself
+    // the checksum detects almost all damage; with a corrected checksum, every part must be validated on its own
     let passed =
         attack(&samples, |bytes| !samples.contains(&bytes) && state::from_bytes("s", &bytes).is_ok());
     assert_eq!(passed, 0);
-    let accepted = attack_behind(&samples, |bytes| match state::from_bytes("s", &bytes) {
+    let accepted = attack_with_valid_checksum(&samples, |bytes| match state::from_bytes("s", &bytes) {
         Ok(loaded) => {
             let again = state::to_bytes(&loaded).unwrap();
             assert_eq!(state::to_bytes(&state::from_bytes("s", &again).unwrap()).unwrap(), again);
@@ -292,13 +292,13 @@ fn state_files() {
     assert!(accepted < ROUNDS);
 }
 
-/// A few rows for what takes `features` columns; none where these are too many for a test.
+/// Some rows with `features` columns; `None` if these are too many for a test.
 fn rows_for(features: usize) -> Option<Matrix> {
     (1..=1000).contains(&features).then(|| matrix(&mut Pcg::new(1), 3, features, false, false))
 }
 
-/// As [`attack`], but every damaged artifact gets the checksum it should have, so that what lies behind it is reached.
-fn attack_behind(samples: &[Vec<u8>], mut f: impl FnMut(Vec<u8>) -> bool) -> usize {
+/// As [`attack`], but every damaged artifact gets a correct checksum, so that the checks behind it are reached.
+fn attack_with_valid_checksum(samples: &[Vec<u8>], mut f: impl FnMut(Vec<u8>) -> bool) -> usize {
     attack(samples, |mut bytes| {
         container::reseal(&mut bytes);
         f(bytes)
@@ -306,10 +306,10 @@ fn attack_behind(samples: &[Vec<u8>], mut f: impl FnMut(Vec<u8>) -> bool) -> usi
 }
 
 #[test]
-fn summary_files() {
+fn damaged_summary_files_are_refused_or_valid() {
     let samples: Vec<Vec<u8>> =
         [false, true].map(|sparse| summary::to_bytes(&containers::summary(sparse)).unwrap()).into();
-    let accepted = attack_behind(&samples, |bytes| match summary::from_bytes("s", &bytes) {
+    let accepted = attack_with_valid_checksum(&samples, |bytes| match summary::from_bytes("s", &bytes) {
         Ok(loaded) => {
             let again = summary::to_bytes(&loaded).unwrap();
             assert_eq!(summary::from_bytes("s", &again).unwrap(), loaded);
@@ -320,11 +320,11 @@ fn summary_files() {
     assert!(accepted < ROUNDS);
 }
 
-/// What is accepted continues: it labels a batch, or says why not.
+/// Accepted states can be used: a batch is labeled or refused.
 #[test]
-fn engine_states() {
+fn damaged_engine_states_are_refused_or_usable() {
     let samples = containers::engines();
-    let accepted = attack_behind(&samples, |bytes| {
+    let accepted = attack_with_valid_checksum(&samples, |bytes| {
         let Ok(mut engine) = unseal::<Engine>(ENGINE, "e", &bytes) else { return false };
         let x = matrix(&mut Pcg::new(1), 4, 4, false, false);
         let labels = vec![Some("ant".to_string()), None, Some("bee".to_string()), None];
@@ -336,9 +336,9 @@ fn engine_states() {
 }
 
 #[test]
-fn sequential_states() {
+fn damaged_sequential_states_are_refused_or_usable() {
     let samples = containers::sequentials();
-    let accepted = attack_behind(&samples, |bytes| {
+    let accepted = attack_with_valid_checksum(&samples, |bytes| {
         let Ok(state) = unseal(SEQUENTIAL, "m", &bytes) else { return false };
         let Ok(stream) = MedStream::resume(state) else { return false };
         let classifier = stream.classifier();
@@ -351,7 +351,7 @@ fn sequential_states() {
 }
 
 #[test]
-fn libsvm_models() {
+fn damaged_libsvm_models_are_refused_or_valid() {
     let plain = shapes().into_iter().map(|s| Shape { scaling: 0, calibration: s.calibration.min(1), ..s });
     let samples: Vec<Vec<u8>> =
         plain.map(|s| libsvm_model::to_text(&classifier(s)).unwrap().into_bytes()).collect();

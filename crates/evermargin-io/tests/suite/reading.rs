@@ -1,4 +1,4 @@
-//! What readers make of good files.
+//! Contents of valid files as readers return them.
 use evermargin::data::Matrix;
 use evermargin::model::Column;
 use evermargin_io::{Dataset, Format, LabelColumn, ReadOptions, read, read_bytes};
@@ -29,7 +29,7 @@ fn category(name: &str, values: &[&str]) -> Column {
 }
 
 #[test]
-fn libsvm_text_in_all_its_forms() {
+fn reads_libsvm_text_in_all_variants() {
     let set = set("x.svm", "+1 1:2 3:-1.5e1 # note\r\n\r\n  1.0\t2:.5  qid:7 3:0 \n? 1:1\n2:4\n-1");
     assert_eq!(labels(&set), ["1", "1", "?", "?", "-1"]);
     assert_eq!(
@@ -41,7 +41,7 @@ fn libsvm_text_in_all_its_forms() {
 }
 
 #[test]
-fn index_zero_means_counting_from_zero() {
+fn index_zero_implies_zero_based_indices() {
     let zero = set("x.svm", "a 2:1 0:5\nb 1:1\n");
     assert_eq!(dense(&zero.x), [[5.0, 0.0, 1.0], [0.0, 1.0, 0.0]]);
     assert_eq!(
@@ -51,12 +51,12 @@ fn index_zero_means_counting_from_zero() {
             "index 0 occurs, so indices were taken to count from 0"
         ]
     );
-    let told = with("x.svm", "a 2:1\n", &ReadOptions { index_base: Some(0), ..ReadOptions::default() });
-    assert_eq!(dense(&told.x), [[0.0, 0.0, 1.0]]);
+    let given_base = with("x.svm", "a 2:1\n", &ReadOptions { index_base: Some(0), ..ReadOptions::default() });
+    assert_eq!(dense(&given_base.x), [[0.0, 0.0, 1.0]]);
 }
 
 #[test]
-fn a_model_sets_the_width() {
+fn the_model_determines_the_width() {
     let wide = ReadOptions { cols: Some(4), ..ReadOptions::default() };
     assert_eq!(dense(&with("x.svm", "1 2:1\n", &wide).x), [[0.0, 1.0, 0.0, 0.0]]);
     let cut = with("x.svm", "1 2:1 9:3\n", &wide);
@@ -65,13 +65,13 @@ fn a_model_sets_the_width() {
 }
 
 #[test]
-fn zeros_written_out_widen_but_are_not_kept() {
+fn explicit_zeros_widen_rows_but_are_not_stored() {
     let set = set("x.svm", "1 1:1 5:0\n2 2:-0\n");
     assert_eq!((set.x.cols(), set.x.view().nonzeros()), (5, 1));
 }
 
 #[test]
-fn tables_with_numbers_and_words() {
+fn reads_tables_with_numbers_and_categories() {
     let set = set("x.csv", "age,job,label\n31,nurse,yes\n45,\"mill,\ner\",no\n27,nurse,?\n60,?,\n");
     assert_eq!(set.columns, [number("age"), category("job", &["?", "mill,\ner", "nurse"])]);
     assert_eq!(
@@ -83,26 +83,26 @@ fn tables_with_numbers_and_words() {
 }
 
 #[test]
-fn a_table_is_coded_as_in_training() {
+fn a_table_is_encoded_as_in_training() {
     let options = ReadOptions {
         columns: Some(vec![number("age"), category("job", &["miller", "nurse"])]),
         ..ReadOptions::default()
     };
-    // Other order, a column more, a category never seen, no label.
+    // Another order, an additional column, an unknown category, no label.
     let new = with("x.csv", "job,town,age\nnurse,Rome,5\nbaker,Bonn,6\n", &options);
     assert_eq!(dense(&new.x), [[5.0, 0.0, 1.0], [6.0, 0.0, 0.0]]);
     assert_eq!(new.labels.labeled(), 0);
     assert_eq!(new.notes, ["column 'job': 1 values never seen in training, such as 'baker', count as none"]);
-    // By position, without header, with and without label.
+    // By position, without a header, with and without a label.
     assert_eq!(dense(&with("x.csv", "5,nurse\n6,miller\n", &options).x), [[5.0, 0.0, 1.0], [6.0, 1.0, 0.0]]);
     let labeled = with("x.csv", "5,nurse,a\n6,miller,b\n", &options);
     assert_eq!(labels(&labeled), ["a", "b"]);
-    // The one column the model does not know, standing last, is the label.
+    // The only column unknown to the model is the label if it is the last one.
     assert_eq!(labels(&with("x.csv", "age,job,answer\n5,nurse,a\n", &options)), ["a"]);
 }
 
 #[test]
-fn without_a_label_every_column_is_a_feature() {
+fn option_unlabeled_makes_every_column_a_feature() {
     let none = ReadOptions { unlabeled: true, ..ReadOptions::default() };
     let named = with("x.csv", "a,b\n1,2\n3,4\n", &none);
     assert_eq!((dense(&named.x), named.labels.labeled()), (vec![vec![1.0, 2.0], vec![3.0, 4.0]], 0));
@@ -111,14 +111,14 @@ fn without_a_label_every_column_is_a_feature() {
     assert_eq!(dense(&with("x.jsonl", "{\"a\": 1}\n{\"a\": 2}\n", &none).x), [[1.0], [2.0]]);
     let pairs = with("x.svm", "1 1:5\n-1 1:6\n", &none);
     assert_eq!((dense(&pairs.x), pairs.labels.labeled()), (vec![vec![5.0], vec![6.0]], 0));
-    // a model knows its columns, whatever else the file has
+    // a model determines its columns, whatever else is in the file
     let known = ReadOptions { columns: Some(named.columns), ..none };
     let more = with("x.csv", "label,b,a\nu,2,1\n", &known);
     assert_eq!((dense(&more.x), more.labels.labeled()), (vec![vec![1.0, 2.0]], 0));
 }
 
 #[test]
-fn headers_and_label_columns() {
+fn detects_headers_and_label_columns() {
     assert_eq!(set("x.csv", "1,2,0\n3,4,1\n").columns, [number("column 1"), number("column 2")]);
     let first = ReadOptions { label: Some(LabelColumn::Index(1)), ..ReadOptions::default() };
     assert_eq!(labels(&with("x.csv", "1,2,0\n3,4,1\n", &first)), ["1", "3"]);
@@ -129,13 +129,13 @@ fn headers_and_label_columns() {
         set("x.csv", "a,b\n1,5\n2,6\n").notes,
         ["the label was taken from the last column, 'b'; if it is another, name the label column"]
     );
-    // All words, no header: mushrooms.
+    // Only words, without a header (as in the mushroom data).
     let words = set("x.data", "p,x,y\ne,x,s\n");
     assert_eq!((words.x.rows(), words.x.cols()), (2, 3));
 }
 
 #[test]
-fn a_label_that_may_be_missing_is_not_guessed() {
+fn an_optional_label_is_not_guessed() {
     let named = |name: Option<&str>| ReadOptions {
         label: name.map(|n| LabelColumn::Name(n.into())),
         label_optional: true,
@@ -148,14 +148,14 @@ fn a_label_that_may_be_missing_is_not_guessed() {
     assert_eq!(labels(&with("x.csv", text, &named(Some("a")))), ["1", "2"]);
     assert_eq!(dense(&with("x.csv", "a\n1\n2\n", &named(None)).x), [[1.0], [2.0]]);
     assert_eq!(dense(&with("x.jsonl", "{\"a\": 1}\n{\"a\": 2}\n", &named(None)).x), [[1.0], [2.0]]);
-    // as a model knows it: what is not among its columns is left out, with no word about labels
+    // with the columns of a model, all other columns are left out, without a note about labels
     let known = ReadOptions { columns: Some(vec![number("y")]), cols: Some(1), ..named(None) };
     let again = with("x.csv", text, &known);
     assert_eq!((dense(&again.x), again.label, again.notes), (vec![vec![5.0], vec![6.0]], None, Vec::new()));
 }
 
 #[test]
-fn a_column_of_numbers_spoilt_by_words_is_named() {
+fn notes_a_numeric_column_that_contains_words() {
     let set = set("x.csv", "a,b,label\n1,2,x\n3,12a,y\n");
     assert!(
         set.notes.contains(&"column 'b' holds text ('12a' in line 3) and was coded as 2 categories".into())
@@ -170,14 +170,14 @@ fn a_first_row_with_text_above_numbers_is_a_header() {
 }
 
 #[test]
-fn tables_with_blanks_have_the_label_first() {
+fn blank_separated_tables_have_the_label_first() {
     let set = set("zip.train", " 6.0000 -1.0000 0.5000 \n5.0000 1 0\n");
     assert_eq!(labels(&set), ["6", "5"]);
     assert_eq!(dense(&set.x), [[-1.0, 0.5], [1.0, 0.0]]);
 }
 
 #[test]
-fn arrays_of_numpy() {
+fn reads_numpy_arrays() {
     let npy = |descr: &str, order: &str, shape: &str, data: &[u8]| {
         let header = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}\n");
         let mut out = b"\x93NUMPY\x02\x00".to_vec();
@@ -199,7 +199,7 @@ fn arrays_of_numpy() {
 }
 
 #[test]
-fn images_find_their_labels() {
+fn finds_the_label_file_of_idx_images() {
     let folder = tempfile::tempdir().unwrap();
     let images = folder.path().join("t-images-idx3-ubyte");
     std::fs::write(&images, [0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 2, 1, 2, 0, 255]).unwrap();
@@ -211,7 +211,7 @@ fn images_find_their_labels() {
 }
 
 #[test]
-fn two_files_as_in_svmlin() {
+fn reads_example_and_label_files_of_svmlin() {
     let folder = tempfile::tempdir().unwrap();
     let (examples, answers) = (folder.path().join("examples"), folder.path().join("labels"));
     std::fs::write(&examples, "1:1 2:1\n2:3\n1:4\n").unwrap();
@@ -219,7 +219,7 @@ fn two_files_as_in_svmlin() {
     std::fs::write(&answers, "1\n0\n-1\n").unwrap();
     let set = read(&examples, &options).unwrap();
     assert_eq!((labels(&set), set.labels.classes.len()), (vec!["1", "?", "-1"], 2));
-    // Without −1 and +1 together, 0 is a class like any other.
+    // Unless both −1 and +1 occur, 0 is an ordinary class.
     std::fs::write(&answers, "1\n0\n1").unwrap();
     assert_eq!(labels(&read(&examples, &options).unwrap()), ["1", "0", "1"]);
     std::fs::write(&answers, "2\n0\n-1\n").unwrap();
@@ -227,7 +227,7 @@ fn two_files_as_in_svmlin() {
 }
 
 #[test]
-fn threads_change_nothing() {
+fn results_do_not_depend_on_threads() {
     let mut text = String::new();
     for i in 0..120_000u32 {
         let (a, b) = (i % 97 + 1, i % 89 + 200);
@@ -252,7 +252,7 @@ fn threads_change_nothing() {
 }
 
 #[test]
-fn formats_have_names() {
+fn format_names_are_parsed_back() {
     for format in Format::ALL {
         assert_eq!(Format::from_name(format.name()), Some(format));
     }

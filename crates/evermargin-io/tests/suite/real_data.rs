@@ -1,5 +1,5 @@
-//! Real files, where they are at hand (`EVERMARGIN_DATA`, or a folder `shared/data` beside the repository):
-//! rows, columns, values that are not zero, classes.
+//! Real files, if they exist (in `EVERMARGIN_DATA`, or in the folder `shared/data` beside the repository): rows, columns,
+//! nonzero values and classes.
 use evermargin_io::{ReadOptions, read};
 use std::path::PathBuf;
 
@@ -21,7 +21,7 @@ struct Expected<'a> {
 }
 
 #[test]
-fn counts_are_those_of_the_manifest() {
+fn sizes_of_real_data_sets_equal_the_manifest() {
     let Some(folder) = data() else { return };
     let expected = [
         Expected {

@@ -1,4 +1,4 @@
-//! Streams with bad lines: the usable rows are those of the file without these lines, and every bad line is listed once.
+//! Streams with bad lines: usable rows are those of the file without these lines, and every bad line is reported once.
 
 use evermargin_io::{Chunk, Source, Stream, StreamOptions};
 use proptest::prelude::*;
@@ -56,7 +56,7 @@ const FORMATS: [TextFormat; 3] = [
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
     #[test]
-    fn usable_rows_are_those_of_the_file_without_bad_lines(
+    fn usable_rows_equal_the_file_without_bad_lines(
         format in 0..FORMATS.len(),
         bad in prop::collection::vec(prop::option::weighted(0.3, 0..10usize), 1..60),
         rows in 1..25usize,
@@ -66,7 +66,7 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         let first = header.lines().count() as u64;
         let (mut text, mut clean, mut expected) = (header.to_string(), header.to_string(), Vec::new());
-        // A first good block fixes what the columns are.
+        // A first block of good lines determines the columns.
         let lines = (0..8).map(|_| None).chain(bad);
         for (i, kind) in lines.enumerate() {
             let line = kind.map_or_else(|| good(i as u32), |k| bad_lines[k % bad_lines.len()].to_string()) + "\n";
@@ -85,7 +85,7 @@ proptest! {
         let (usable, rejected) = read_all(open(&dirty, true), rows);
         prop_assert_eq!(&usable, &whole);
         prop_assert_eq!(&rejected, &expected);
-        // Stopped after some batches and resumed: nothing is lost or repeated.
+        // Stopped after some batches and resumed: no row is lost or repeated.
         let mut stream = open(&dirty, true);
         let (mut usable, mut rejected) = (Vec::new(), Vec::new());
         for _ in 0..=stop {
@@ -115,9 +115,9 @@ proptest! {
     }
 }
 
-/// A followed folder continues after a file with bad lines; each row is told with its own file.
+/// A followed folder continues after a file with bad lines; each row is reported with its own file.
 #[test]
-fn rows_are_told_with_their_file_and_line() {
+fn rows_are_reported_with_file_and_line() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("1.csv"), "a,b,label\n1,2,x\n3,nan,y\n5,6,x\n").unwrap();
     fs::write(folder.path().join("2.csv"), "a,b,label\n7,8\n9,1,y\n").unwrap();
@@ -136,7 +136,7 @@ fn rows_are_told_with_their_file_and_line() {
     assert_eq!((row.column.as_deref(), row.value.as_deref()), (Some("b"), Some("nan")));
 }
 
-/// A file of a folder that cannot be read is one rejected row; the files after it are read.
+/// An unreadable file of a folder counts as one rejected row; the files after it are read.
 #[test]
 fn an_unreadable_file_of_a_folder_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
@@ -173,7 +173,7 @@ fn an_unreadable_file_of_a_folder_is_rejected() {
     assert_eq!(notes.iter().filter(|note| note.what.contains("was left out")).count(), 2, "{notes:?}");
 }
 
-/// Some words do not turn a column of numbers into categories: their rows are rejected.
+/// Some words do not turn a numeric column into categories: their rows are rejected.
 #[test]
 fn a_few_words_in_a_column_of_numbers_are_rejected() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What is written is what is read, bit for bit.
+//! Files are read back as written, bit for bit.
 use crate::samples::{Shape, classifier};
 use evermargin::data::{Matrix, Row};
 use evermargin::model::{Columns, Model, Part};
@@ -60,7 +60,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn libsvm_text(rows in rows(12)) {
+    fn libsvm_text_is_read_back_bit_by_bit(rows in rows(12)) {
         let folder = tempfile::tempdir().unwrap();
         let (path, x) = (folder.path().join("x.svm"), csr(&rows, 12));
         let labels = tokens(&rows);
@@ -73,7 +73,7 @@ proptest! {
     }
 
     #[test]
-    fn tables(rows in rows(6)) {
+    fn csv_tables_are_read_back_bit_by_bit(rows in rows(6)) {
         let folder = tempfile::tempdir().unwrap();
         let (path, x) = (folder.path().join("x.csv"), csr(&rows, 6).view().to_dense());
         let labels = tokens(&rows);
@@ -82,14 +82,14 @@ proptest! {
         let set = read(&path, &options).unwrap();
         prop_assert_eq!(bits(&set.x), bits(&x));
         prop_assert_eq!(names_of(&set.labels), labels.clone());
-        // Read again as a model trained on it would: same columns, the label not needed.
+        // Read again as for a model trained on the table: same columns, no label needed.
         let options = ReadOptions { columns: Some(set.columns), ..ReadOptions::default() };
         let again = read(&path, &options).unwrap();
         prop_assert_eq!(bits(&again.x), bits(&x));
     }
 
     #[test]
-    fn the_order_within_a_row_does_not_matter(rows in rows(12), seed in any::<u64>()) {
+    fn pairs_of_a_row_may_be_in_any_order(rows in rows(12), seed in any::<u64>()) {
         let mut rng = crate::samples::Pcg::new(seed);
         let text = |rows: &Rows| {
             let line = |(label, row): &(usize, Vec<(u32, f64)>)| {
@@ -111,7 +111,7 @@ proptest! {
     }
 
     #[test]
-    fn model_files(
+    fn model_files_and_json_are_read_back_bit_by_bit(
         seed in any::<u64>(), classes in 2..6usize, scheme in 0..2u8, kernel in 0..5u8, points in 0..6usize,
         cols in 1..7usize, sparse: bool, scaling in 0..5u8, calibration in 0..3u8, narrow: bool,
     ) {
@@ -127,9 +127,9 @@ proptest! {
     }
 }
 
-/// The first bytes of a model file are the length of its header, which may look like another format's.
+/// A model file begins with the length of its header, which may look like the magic bytes of another format.
 #[test]
-fn a_header_of_any_length_is_ours() {
+fn model_files_with_headers_of_any_length_are_recognized() {
     let mut original = classifier(sample_shape());
     original.input = evermargin::model::InputSpec::default();
     let mut lengths = Vec::new();
@@ -143,7 +143,7 @@ fn a_header_of_any_length_is_ours() {
 }
 
 #[test]
-fn a_model_file_survives_the_disk() {
+fn models_are_saved_loaded_and_imported() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model");
     std::fs::write(&path, "something old").unwrap();
@@ -160,9 +160,9 @@ fn a_model_file_survives_the_disk() {
     assert_eq!(model::import(&path, &limits).unwrap().classes, plain.classes);
 }
 
-/// A sum over views in every form it has; LIBSVM has none for it.
+/// A sum over views in all its representations; LIBSVM cannot represent it.
 #[test]
-fn models_of_views_survive() {
+fn models_of_views_survive_round_trips() {
     let plain = Shape { scaling: 0, calibration: 0, ..sample_shape() };
     let part = |shape: Shape, first: usize| {
         let columns = Columns(vec![(first, first + shape.cols)]);
@@ -187,7 +187,7 @@ fn models_of_views_survive() {
         parts[1].columns = Columns(vec![(7, 10)]);
         assert!(model::to_bytes(&original).is_err(), "columns past the end");
     }
-    // a file may say anything: points that are none, inside a view
+    // a file may contain anything, such as an invalid matrix of points inside a view
     let mut broken = classifier(plain);
     broken.model =
         Model::Views { parts: vec![part(Shape { sparse: false, ..plain }, 0)], cols: 6, bias: vec![0.0; 3] };

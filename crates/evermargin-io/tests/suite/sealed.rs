@@ -1,4 +1,4 @@
-//! Sealed states: what is read is what was written, and damage is found.
+//! Sealed states are read back as written, and damage is detected.
 
 use crate::samples::{clouds, online_options};
 use evermargin::engine::{Engine, EngineParams, Event};
@@ -15,7 +15,7 @@ fn engine() -> Engine {
 }
 
 #[test]
-fn states_come_back_bit_by_bit() {
+fn sealed_states_are_read_back_bit_by_bit() {
     let state = engine();
     let bytes = seal(ENGINE, &state).unwrap();
     assert_eq!(unseal::<Engine>(ENGINE, "e", &bytes).unwrap(), state);
@@ -32,7 +32,7 @@ fn states_come_back_bit_by_bit() {
 }
 
 #[test]
-fn refuses_another_kind() {
+fn refuses_states_of_another_kind_and_short_files() {
     let error = |bytes: &[u8]| unseal::<Engine>(ENGINE, "e", bytes).unwrap_err().to_string();
     let error = (error(&seal(SEQUENTIAL, &engine()).unwrap()), error(b"short"));
     assert!(error.0.contains("the state of a sequential learner, not the state of an engine"), "{}", error.0);

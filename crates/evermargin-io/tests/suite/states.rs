@@ -1,4 +1,4 @@
-//! States of online learners: what is read is what was written, and learning goes on as if nothing had happened.
+//! States of online learners: they are read back as written, and learning continues as if they had not been saved.
 use crate::samples::{checkpoint, clouds, online_options};
 use evermargin::data::{Label, Labels};
 use evermargin::estimators::Targets;
@@ -10,7 +10,7 @@ use evermargin_io::artifacts::{model, state};
 
 const LEARNERS: [&str; 6] = ["lasvm", "lasvm-g", "lasvm-nc", "lasvm-i", "full-svm", "local-svc"];
 
-/// The problems that [`go_on`] poses, made by hand.
+/// The problems that [`partial_fit`] derives from labels.
 fn problems(labels: &Labels, scheme: MulticlassScheme) -> Vec<Targets> {
     let pose = |positive: u32| Targets {
         y: labels.of.iter().map(|c| if *c == Some(positive) { Label::Pos } else { Label::Neg }).collect(),
@@ -22,7 +22,7 @@ fn problems(labels: &Labels, scheme: MulticlassScheme) -> Vec<Targets> {
     }
 }
 
-/// The state without the kernel values it needed: what is not cached is computed again.
+/// The state without its counts of kernel evaluations, which depend on the cache.
 fn state_bytes(checkpoint: &OnlineCheckpoint) -> Vec<u8> {
     let mut plain = checkpoint.clone();
     (plain.saved.counts.evaluations, plain.saved.counts.spare) = (0, 0);
@@ -30,7 +30,7 @@ fn state_bytes(checkpoint: &OnlineCheckpoint) -> Vec<u8> {
 }
 
 #[test]
-fn learning_goes_on_as_if_it_had_never_been_saved() {
+fn learning_continues_bit_identically_after_saving() {
     for learner in LEARNERS {
         for (classes, sparse) in [(2, false), (2, true), (3, false), (4, true)] {
             let case = format!("{learner} {classes} {sparse}");
@@ -65,7 +65,7 @@ fn bits(about: &OnlineCheckpoint, state: &Lasvm) -> Vec<u8> {
 }
 
 #[test]
-fn go_on_is_the_same_from_memory_and_from_a_file() {
+fn partial_fit_is_the_same_from_memory_and_from_a_file() {
     for learner in LEARNERS {
         for (classes, sparse) in [(2, true), (3, false)] {
             let mut memory = checkpoint(learner, classes, sparse, 150);
@@ -89,7 +89,7 @@ fn go_on_is_the_same_from_memory_and_from_a_file() {
 }
 
 #[test]
-fn more_rows_make_a_better_model() {
+fn more_rows_improve_accuracy() {
     let (x, truth) = clouds(99, 3, false, 600);
     let accuracy = |c: &evermargin::model::Classifier| {
         let class = c.predict(x.clone()).unwrap().class;
@@ -109,7 +109,7 @@ fn more_rows_make_a_better_model() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn refuses_new_classes_and_other_columns() {
     let kept = checkpoint("lasvm", 2, false, 60);
     let (x, mut labels) = clouds(5, 2, false, 10);
     let go =
@@ -122,15 +122,15 @@ fn what_does_not_fit_is_refused() {
     labels.classes[1] = "bee".into();
     let error = go(x.with_cols(5), &labels).unwrap_err().to_string();
     assert_eq!(error, "columns: expected 4, found 5");
-    // one class alone is enough to go on with
+    // a batch of a single class is accepted
     let (x, mut labels) = clouds(5, 2, false, 10);
     labels.of = vec![Some(0); 10];
     go(x, &labels).unwrap();
 }
 
-/// Weights of classes follow from the rows of all times, and weights stay with their rows.
+/// Class weights are computed from all rows so far, and weights stay with their rows.
 #[test]
-fn class_weights_count_all_rows() {
+fn class_weights_use_all_rows_so_far() {
     let plain = checkpoint("lasvm", 2, false, 60);
     assert_eq!(plain.head.counts, [30, 30]);
     let mut ratio = plain.clone();
@@ -151,7 +151,7 @@ fn class_weights_count_all_rows() {
 }
 
 #[test]
-fn files_that_are_no_states_are_told_apart() {
+fn refuses_models_truncated_files_and_corrupt_states() {
     let kept = checkpoint("lasvm", 2, false, 60);
     let bytes = state::to_bytes(&kept).unwrap();
     let error = model::from_bytes("m", &bytes).unwrap_err().to_string();
@@ -175,9 +175,9 @@ fn files_that_are_no_states_are_told_apart() {
     assert!(state::to_bytes(&infinite).is_err(), "JSON has no infinity");
 }
 
-/// Any byte that changes is noticed, whichever it is, and the message speaks of a state.
+/// A change of any byte is detected, and the message refers to a state.
 #[test]
-fn a_damaged_state_is_refused() {
+fn every_changed_byte_is_detected() {
     let bytes = state::to_bytes(&checkpoint("lasvm", 2, false, 60)).unwrap();
     for at in 0..bytes.len() {
         for bit in [0, 3, 7] {
@@ -199,7 +199,7 @@ fn a_damaged_state_is_refused() {
 }
 
 #[test]
-fn a_state_survives_the_disk() {
+fn states_are_saved_and_loaded() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("state");
     std::fs::write(&path, "something old").unwrap();
@@ -210,7 +210,7 @@ fn a_state_survives_the_disk() {
 }
 
 #[test]
-fn a_state_that_has_met_nothing_comes_back_too() {
+fn states_without_rows_survive_a_round_trip() {
     for learner in LEARNERS {
         for (classes, sparse) in [(2, false), (4, true)] {
             let (x, labels) = clouds(3, classes, sparse, 60);

@@ -1,4 +1,4 @@
-//! Rows in batches are the rows of the whole file, whatever the batches, the format and the interruptions.
+//! Rows read in batches are the rows of the whole file, for any batch size, format and interruption.
 
 use evermargin::model::{Classifier, Column, Model, MulticlassScheme, Scaling};
 use evermargin_io::artifacts::model;
@@ -12,7 +12,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
-/// Rows as they can be compared: values bit by bit, and class names.
+/// Rows in comparable form: values bit by bit, and class names.
 type Plain = Vec<(Vec<u64>, Option<String>)>;
 
 fn plain(x: &evermargin::data::Matrix, labels: impl Fn(usize) -> Option<String>) -> Plain {
@@ -53,7 +53,7 @@ fn files(path: &Path) -> Vec<Source> {
     vec![Source::File(path.to_path_buf())]
 }
 
-fn asking(read: ReadOptions) -> StreamOptions {
+fn options_with(read: ReadOptions) -> StreamOptions {
     StreamOptions { read, poll: Duration::from_millis(20), ..StreamOptions::default() }
 }
 
@@ -62,20 +62,20 @@ fn text_column(name: &str) -> ReadOptions {
 }
 
 #[test]
-fn without_a_label_a_stream_has_none() {
+fn option_unlabeled_gives_rows_without_labels() {
     let dir = tempfile::tempdir().unwrap();
     for (name, text) in [("d.csv", "a,b\n1,2\n3,4\n5,6\n"), ("d.svm", "1 1:1 2:2\n-1 1:3 2:4\n1 1:5 2:6\n")] {
         let path = dir.path().join(name);
         fs::write(&path, text).unwrap();
         let read = ReadOptions { unlabeled: true, ..ReadOptions::default() };
-        let chunks = all(&mut Stream::open(files(&path), asking(read)).unwrap(), 2);
+        let chunks = all(&mut Stream::open(files(&path), options_with(read)).unwrap(), 2);
         let rows: Plain =
             [[1.0f64, 2.0], [3.0, 4.0], [5.0, 6.0]].map(|row| (row.map(f64::to_bits).to_vec(), None)).into();
         assert_eq!(of_chunks(&chunks), rows, "{name}");
     }
 }
 
-/// A row of a random table: a number, a number that is mostly 0, a word, a text, a label.
+/// A row of a random table: a number, a number that is often 0, a word, a text, a label.
 type Row = (f64, i32, String, String, Option<u8>);
 
 fn rows() -> impl Strategy<Value = Vec<Row>> {
@@ -153,7 +153,7 @@ fn compressed(how: u8, bytes: Vec<u8>) -> (Vec<u8>, &'static str) {
     }
 }
 
-/// Every way to write the rows down, and what to say about it.
+/// All formats of the rows, with the options to read them.
 fn written(rows: &[Row]) -> Vec<(&'static str, Vec<u8>, ReadOptions)> {
     let table = || text_column("text");
     let none = ReadOptions::default;
@@ -172,7 +172,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
-    fn batches_are_the_rows_of_the_file(rows in rows(), how in 0u8..3, size in 1usize..12) {
+    fn batches_contain_the_rows_of_the_file(rows in rows(), how in 0u8..3, size in 1usize..12) {
         let dir = tempfile::tempdir().unwrap();
         for (name, bytes, options) in written(&rows) {
             let (bytes, suffix) = compressed(how, bytes);
@@ -182,7 +182,7 @@ proptest! {
             let whole = of_file(&set);
             prop_assert_eq!(whole.len(), rows.len(), "{}", name);
             for batch in [size, 1, 7, 1000] {
-                let mut stream = Stream::open(files(&path), asking(options.clone())).unwrap();
+                let mut stream = Stream::open(files(&path), options_with(options.clone())).unwrap();
                 let chunks = all(&mut stream, batch);
                 prop_assert_eq!(&of_chunks(&chunks), &whole, "{} in batches of {}", name, batch);
                 let schema = stream.schema().unwrap();
@@ -193,10 +193,10 @@ proptest! {
     }
 
     #[test]
-    fn a_stream_goes_on_where_it_was_left(rows in rows(), how in 0u8..3, size in 1usize..9) {
+    fn a_stream_resumes_at_its_position(rows in rows(), how in 0u8..3, size in 1usize..9) {
         let dir = tempfile::tempdir().unwrap();
         for (name, bytes, options) in written(&rows) {
-            // Three files of a folder: the rows, the rows again, the rows again.
+            // Three files of a folder, each with the same rows.
             let folder = dir.path().join(name);
             fs::create_dir(&folder).unwrap();
             let (bytes, suffix) = compressed(how, bytes);
@@ -205,12 +205,12 @@ proptest! {
             copy("2");
             copy("3");
             let sources = vec![Source::Folder(folder.clone())];
-            let mut stream = Stream::open(sources.clone(), asking(options.clone())).unwrap();
+            let mut stream = Stream::open(sources.clone(), options_with(options.clone())).unwrap();
             let chunks = all(&mut stream, size);
             let whole = of_chunks(&chunks);
             prop_assert_eq!(whole.len(), 3 * rows.len());
             prop_assert_eq!(&whole[..rows.len()], &whole[rows.len()..2 * rows.len()], "{}", name);
-            // More comes while the program is away.
+            // A file is added between two runs.
             copy("4");
             let more: Plain = whole.iter().chain(&whole[..rows.len()]).cloned().collect();
             let schema = serde_json::to_string(stream.schema().unwrap()).unwrap();
@@ -220,7 +220,7 @@ proptest! {
                 let position: Position = serde_json::from_str(&kept).unwrap();
                 let had = ((i + 1) * size).min(3 * rows.len());
                 prop_assert_eq!(position.total, had as u64);
-                let mut rest = Stream::resume(sources.clone(), asking(options.clone()), schema, position).unwrap();
+                let mut rest = Stream::resume(sources.clone(), options_with(options.clone()), schema, position).unwrap();
                 prop_assert_eq!(&of_chunks(&all(&mut rest, 5)), &more[had..], "{} after {}", name, had);
             }
         }
@@ -228,11 +228,11 @@ proptest! {
 }
 
 #[test]
-fn a_folder_that_grows_is_read_as_it_grows() {
+fn files_added_to_a_followed_folder_are_read() {
     let dir = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| fs::write(dir.path().join(name), text).unwrap();
     write("a.csv", "x,label\n1,p\n2,q\n");
-    let options = StreamOptions { follow: true, ..asking(ReadOptions::default()) };
+    let options = StreamOptions { follow: true, ..options_with(ReadOptions::default()) };
     let mut stream = Stream::open(vec![Source::Folder(dir.path().into())], options).unwrap();
     let mut looks = 0;
     let mut idle = || {
@@ -243,7 +243,7 @@ fn a_folder_that_grows_is_read_as_it_grows() {
                 write("b.csv.part", "x,label\n3,p\n");
                 fs::rename(dir.path().join("b.csv.part"), dir.path().join("b.csv")).unwrap();
             }
-            // An earlier name, columns in another order.
+            // A file whose name sorts first, with columns in another order.
             8 => write("0.csv", "label,x\n?,4\n"),
             _ => {}
         }
@@ -258,11 +258,11 @@ fn a_folder_that_grows_is_read_as_it_grows() {
     assert_eq!(stream.position().done.keys().collect::<Vec<_>>(), ["0.csv", "a.csv", "b.csv"]);
 }
 
-fn failing(name: &str, bytes: &[u8], options: ReadOptions, rows: usize) -> (usize, String) {
+fn error_of_stream(name: &str, bytes: &[u8], options: ReadOptions, rows: usize) -> (usize, String) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join(name);
     fs::write(&path, bytes).unwrap();
-    let mut stream = Stream::open(files(&path), asking(options)).unwrap();
+    let mut stream = Stream::open(files(&path), options_with(options)).unwrap();
     let mut before = 0;
     loop {
         match stream.next_batch(rows, &mut never) {
@@ -276,7 +276,7 @@ fn failing(name: &str, bytes: &[u8], options: ReadOptions, rows: usize) -> (usiz
 }
 
 #[test]
-fn what_cannot_be_read_is_named_by_file_and_line() {
+fn errors_name_file_and_line() {
     for (name, bad, what) in [
         ("x.csv", "nan,n,q", "x.csv:8: column 'a': value nan is not a finite number; replace missing values"),
         ("x.csv", "inf,n,q", "x.csv:8: column 'a': value inf is not a finite number; replace missing values"),
@@ -295,19 +295,19 @@ fn what_cannot_be_read_is_named_by_file_and_line() {
         ),
         ("x.csv", "7,n,nan", "x.csv:8: label nan names no class; write ? for a row without label"),
     ] {
-        // The header, a quoted line end, and rows in batches of 2 before the bad one.
+        // The header, a quoted line break, and rows in batches before the bad one.
         let text = format!("a,note,label\n1,n,p\n2,\"n\nn\",q\n3,n,p\n4,n,p\n5,n,p\n{bad}\n");
         for rows in [1, 2] {
             let numbers = ReadOptions {
                 columns: Some(vec![Column::Number { name: "a".into() }]),
                 ..ReadOptions::default()
             };
-            let (before, error) = failing(name, text.as_bytes(), numbers, rows);
+            let (before, error) = error_of_stream(name, text.as_bytes(), numbers, rows);
             assert_eq!(error, what);
-            // What makes it no table is found by the first look, a bad value when its row is read.
-            let looked = ["cells", "quote", "NUL"].iter().any(|w| what.contains(w));
+            // An invalid table is detected when the file is opened, a bad value when its row is read.
+            let at_opening = ["cells", "quote", "NUL"].iter().any(|w| what.contains(w));
             assert!(
-                if looked { before == 0 } else { (4..=5).contains(&before) },
+                if at_opening { before == 0 } else { (4..=5).contains(&before) },
                 "{before} rows before {error}"
             );
         }
@@ -334,33 +334,33 @@ fn what_cannot_be_read_is_named_by_file_and_line() {
             ..ReadOptions::default()
         };
         let before = if what.contains("key '") { 0 } else { 2 };
-        assert_eq!(failing("x.jsonl", text.as_bytes(), numbers, 1), (before, what.to_string()));
+        assert_eq!(error_of_stream("x.jsonl", text.as_bytes(), numbers, 1), (before, what.to_string()));
     }
     let svm = "1 1:1\n# note\n2 2:1\n\n1 1:nan\n";
     let what = "x.svm:5:5: value nan is not a finite number; replace missing values";
-    assert_eq!(failing("x.svm", svm.as_bytes(), ReadOptions::default(), 1), (2, what.to_string()));
+    assert_eq!(error_of_stream("x.svm", svm.as_bytes(), ReadOptions::default(), 1), (2, what.to_string()));
 }
 
 #[test]
-fn a_compressed_file_cut_short_is_named() {
+fn truncated_compressed_files_are_refused() {
     let mut text = String::new();
     for i in 0..60_000 {
         text += &format!("{i},{},{}\n", (i * 7919) % 1013, i % 2);
     }
     let (mut bytes, _) = compressed(1, text.into_bytes());
     bytes.truncate(bytes.len() / 2);
-    let (before, error) = failing("x.csv.gz", &bytes, ReadOptions::default(), 1000);
+    let (before, error) = error_of_stream("x.csv.gz", &bytes, ReadOptions::default(), 1000);
     assert_eq!(error, "x.csv.gz: the compressed file ends too early; fetch or compress it again");
-    // The schema is fixed by the first 4 MiB, which are not there.
+    // The schema is determined from the first 4 MiB, which are incomplete.
     assert_eq!(before, 0);
 }
 
 #[test]
-fn a_long_line_is_refused() {
+fn refuses_a_line_that_is_too_long() {
     let limits = Limits { max_line: 10_000, ..Limits::default() };
     let text = format!("1 1:1\n2 2:{}\n", "1".repeat(20_000));
     let options = ReadOptions { limits, ..ReadOptions::default() };
-    let features = StreamOptions { features: Some(2), ..asking(options) };
+    let features = StreamOptions { features: Some(2), ..options_with(options) };
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("x.svm");
     fs::write(&path, text).unwrap();
@@ -373,7 +373,7 @@ fn a_long_line_is_refused() {
 }
 
 #[test]
-fn the_width_of_pairs_is_that_of_all_files_or_as_told() {
+fn the_width_of_sparse_rows_is_that_of_all_files_or_as_given() {
     let dir = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| {
         fs::write(dir.path().join(name), text).unwrap();
@@ -382,8 +382,8 @@ fn the_width_of_pairs_is_that_of_all_files_or_as_told() {
     let sources = vec![write("1.svm", "1 1:1\n"), write("2.svm", "2 5:1\n1 3:1\n")];
     let mut stream = Stream::open(sources.clone(), StreamOptions::default()).unwrap();
     assert_eq!(all(&mut stream, 1).iter().map(|c| c.x.cols()).collect::<Vec<_>>(), [5, 5, 5]);
-    let told = StreamOptions { features: Some(3), ..StreamOptions::default() };
-    let mut stream = Stream::open(sources, told).unwrap();
+    let fixed_width = StreamOptions { features: Some(3), ..StreamOptions::default() };
+    let mut stream = Stream::open(sources, fixed_width).unwrap();
     let chunks = all(&mut stream, 2);
     assert_eq!(of_chunks(&chunks)[1].0, [0; 3]);
     assert_eq!(stream.take_notes(), ["columns past the 3 of the stream are left out"]);
@@ -391,8 +391,8 @@ fn the_width_of_pairs_is_that_of_all_files_or_as_told() {
 }
 
 #[test]
-fn words_are_weighted_as_computed_elsewhere() {
-    // Hashes, counts and weights from a Python program that shares nothing with this one.
+fn word_weights_equal_an_independent_implementation() {
+    // Hashes, counts and weights from an independent Python program.
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("x.jsonl");
     let lines = ["The cat sat on the mat", "the dog ate the cat", "Über-Katzen!"]
@@ -435,11 +435,11 @@ fn words_are_weighted_as_computed_elsewhere() {
         let mut got = Vec::new();
         x.view().row(i).for_each(|c, v| got.push((c, v)));
         assert_eq!(got.len(), expected.len());
-        // The logarithm may differ in its last digit between machines.
+        // The logarithm may differ between machines in its last digit.
         assert!(got.iter().zip(expected).all(|(g, e)| g.0 == e.0 && (g.1 - e.1).abs() < 1e-15), "{got:?}");
     };
     expected.iter().enumerate().for_each(|(i, e)| near(&set.x, i, e));
-    // A new document, with words never seen, coded as the model remembers.
+    // A new document with unknown words, encoded with the statistics of the model.
     fs::write(&path, r#"{"other": 3, "text": "a NEW dog"}"#).unwrap();
     let known = ReadOptions { columns: Some(set.columns), ..ReadOptions::default() };
     let new = [(148980, 0.4484383430387477), (183564, 0.6320217767184382), (261741, 0.6320217767184382)];
@@ -447,7 +447,7 @@ fn words_are_weighted_as_computed_elsewhere() {
 }
 
 #[test]
-fn a_model_of_texts_answers_the_same_from_file_and_stream() {
+fn a_text_model_gives_the_same_decisions_from_file_and_stream() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("x.csv");
     let mut text = "n,text,label\n".to_string();
@@ -473,7 +473,7 @@ fn a_model_of_texts_answers_the_same_from_file_and_stream() {
     let known =
         ReadOptions { columns: Some(kept.input.columns.clone()), cols: Some(65), ..ReadOptions::default() };
     let whole = kept.predict(read(&path, &known).unwrap().x).unwrap();
-    let mut stream = Stream::open(files(&path), asking(known)).unwrap();
+    let mut stream = Stream::open(files(&path), options_with(known)).unwrap();
     let mut decisions = Vec::new();
     for chunk in all(&mut stream, 7) {
         decisions.extend(kept.predict(chunk.x).unwrap().decision);
@@ -483,29 +483,29 @@ fn a_model_of_texts_answers_the_same_from_file_and_stream() {
 }
 
 #[test]
-fn people_see_the_text_or_the_line() {
+fn shown_rows_are_the_text_or_the_line() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("x.csv");
     fs::write(&path, format!("n,text,label\n1,\"two\nlines\",p\n2,{},q\n", "é".repeat(3000))).unwrap();
-    let mut stream = Stream::open(files(&path), asking(text_column("text"))).unwrap();
+    let mut stream = Stream::open(files(&path), options_with(text_column("text"))).unwrap();
     let shown = &all(&mut stream, 5)[0].shown;
     assert_eq!((shown[0].as_str(), shown[1].len()), ("two\nlines", 2048));
-    let mut stream = Stream::open(files(&path), asking(ReadOptions::default())).unwrap();
+    let mut stream = Stream::open(files(&path), options_with(ReadOptions::default())).unwrap();
     assert_eq!(all(&mut stream, 5)[0].shown[0], "1,\"two\nlines\",p");
 }
 
 #[test]
-fn columns_can_be_left_out() {
+fn columns_can_be_selected() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("x.csv");
     fs::write(&path, "1,a,5,p\n2,b,6,q\n").unwrap();
     let only = ReadOptions { only: Some(vec![LabelColumn::Index(3)]), ..ReadOptions::default() };
     let set = read(&path, &only).unwrap();
     assert_eq!(of_file(&set)[1], (vec![6f64.to_bits()], Some("q".to_string())));
-    // Without a header, the columns of the model are found by their numbers.
+    // Without a header, the columns of the model are found by position.
     let known =
         ReadOptions { columns: Some(set.columns), trained_label: set.label, ..ReadOptions::default() };
-    let mut stream = Stream::open(files(&path), asking(known)).unwrap();
+    let mut stream = Stream::open(files(&path), options_with(known)).unwrap();
     assert_eq!(of_chunks(&all(&mut stream, 1))[1], (vec![6f64.to_bits()], Some("q".to_string())));
     let wrong = ReadOptions { text: vec![LabelColumn::Index(4)], ..ReadOptions::default() };
     let error = read(&path, &wrong).unwrap_err().to_string();
@@ -513,7 +513,7 @@ fn columns_can_be_left_out() {
 }
 
 #[test]
-fn sources_that_do_not_go_together_are_refused() {
+fn refuses_incompatible_sources() {
     let refused = |sources: Vec<Source>, options: StreamOptions| {
         Stream::open(sources, options).err().map(|e| e.to_string()).unwrap_or_default()
     };
@@ -529,9 +529,9 @@ fn sources_that_do_not_go_together_are_refused() {
     assert!(error.ends_with("2.svm: libsvm, but the stream began as csv"), "{error}");
 }
 
-/// Rows appended to a file whose end was reached within a batch, and to files of a folder that were done.
+/// Rows are appended to a file that was read to its end within a batch, and to finished files of a folder.
 #[test]
-fn appended_rows_are_read_when_a_stream_goes_on() {
+fn appended_rows_are_read_when_a_stream_is_resumed() {
     type Text = fn(usize, usize) -> Vec<u8>;
     fn comma(from: usize, to: usize) -> Vec<u8> {
         let header = if from == 0 { "x,label\n" } else { "" };
@@ -553,7 +553,7 @@ fn appended_rows_are_read_when_a_stream_goes_on() {
             let path = dir.path().join(&name);
             fs::write(&path, text(0, 7)).unwrap();
             let source = if folder { Source::Folder(dir.path().into()) } else { Source::File(path.clone()) };
-            let options = || StreamOptions { features: Some(1), ..asking(ReadOptions::default()) };
+            let options = || StreamOptions { features: Some(1), ..options_with(ReadOptions::default()) };
             let mut stream = Stream::open(vec![source.clone()], options()).unwrap();
             let mut read = of_chunks(&all(&mut stream, 5));
             assert!(stream.next_batch(5, &mut never).unwrap().is_none());
@@ -582,16 +582,19 @@ fn a_source_that_grew_before_the_last_one_is_noted() {
     fs::write(&a, "x,label\n1,p\n").unwrap();
     fs::write(&b, "x,label\n2,q\n").unwrap();
     let sources = || vec![Source::File(a.clone()), Source::File(b.clone())];
-    let mut stream = Stream::open(sources(), asking(ReadOptions::default())).unwrap();
+    let mut stream = Stream::open(sources(), options_with(ReadOptions::default())).unwrap();
     assert_eq!(all(&mut stream, 5).len(), 1);
     for (text, notes) in [("x,label\n1,p\n", 0), ("x,label\n1,p\n3,p\n", 1)] {
         fs::write(&a, text).unwrap();
         let (schema, position) = (stream.schema().unwrap().clone(), stream.position().clone());
-        let mut again = Stream::resume(sources(), asking(ReadOptions::default()), schema, position).unwrap();
-        let said: Vec<String> = again.take_notes().iter().map(ToString::to_string).collect();
-        assert_eq!(said.len(), notes, "{said:?}");
+        let mut again =
+            Stream::resume(sources(), options_with(ReadOptions::default()), schema, position).unwrap();
+        let notes_found: Vec<String> = again.take_notes().iter().map(ToString::to_string).collect();
+        assert_eq!(notes_found.len(), notes, "{notes_found:?}");
         assert!(
-            said.iter().all(|note| note.contains("a.csv has grown") && note.contains("4 bytes are not read"))
+            notes_found
+                .iter()
+                .all(|note| note.contains("a.csv has grown") && note.contains("4 bytes are not read"))
         );
         assert!(all(&mut again, 5).is_empty());
     }

@@ -1,4 +1,4 @@
-//! Data sets written in the format that the file name says read back to the same rows and labels.
+//! Data sets written in the format of the file name read back to the same rows and labels.
 
 use crate::samples::{Pcg, matrix};
 use evermargin::data::Matrix;
@@ -68,7 +68,7 @@ fn every_format_reads_back_to_the_same_bits() {
 }
 
 #[test]
-fn the_same_data_gives_the_same_bytes() {
+fn output_is_deterministic() {
     let folder = tempfile::tempdir().unwrap();
     let x = matrix(&mut Pcg::new(7), 9, 5, true, false);
     for (ending, _) in FORMATS {
@@ -82,7 +82,7 @@ fn the_same_data_gives_the_same_bytes() {
 }
 
 #[test]
-fn names_that_mean_something_else_are_refused() {
+fn refuses_unknown_file_names_and_labels_that_do_not_read_back() {
     let folder = tempfile::tempdir().unwrap();
     let x = Matrix::dense(vec![1.0, 2.0], 2, 1).unwrap();
     let write = |name: &str, labels: &[Option<&str>]| {

@@ -1,4 +1,4 @@
-//! Small sessions on generated rows, and this binary as a process of its own.
+//! Small sessions on generated rows, and commands that run this binary in its own process.
 
 use evermargin::Matrix;
 use evermargin::datasets::{GenerateParams, generate};
@@ -13,8 +13,8 @@ use tempfile::TempDir;
 
 pub const ROWS: usize = 20;
 
-/// A directory that is removed at the end; in memory where the system has such a place.
-pub fn home() -> TempDir {
+/// A directory that is removed at the end; in memory if the system has such a place.
+pub fn temporary_directory() -> TempDir {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
 }
 
@@ -59,14 +59,14 @@ pub fn process(session: &mut Session, k: usize) -> Result<(), SessionError> {
     session.close_batch(0)
 }
 
-/// The bytes of a session after so many batches that nothing disturbed.
-pub fn undisturbed(batches: usize) -> Vec<u8> {
+/// Serialized session after a number of batches without interruption.
+pub fn uninterrupted_session(batches: usize) -> Vec<u8> {
     let mut session = Session::new(config(Oracle::Truth), None).unwrap();
     (0..batches).for_each(|k| process(&mut session, k).unwrap());
     session.to_bytes().unwrap()
 }
 
-/// Makes a command run one ignored test of this binary, with a directory to work on.
+/// Lets a command run one ignored test of this binary, with a directory to work on.
 pub fn arguments(command: &mut Command, test: &str, directory: &Path) {
     command.arg(std::env::current_exe().unwrap());
     command.args(["--exact", test, "--ignored", "--nocapture", "--test-threads=1"]).env(CHILD, directory);
@@ -74,12 +74,12 @@ pub fn arguments(command: &mut Command, test: &str, directory: &Path) {
 
 const CHILD: &str = "EVERMARGIN_SESSION_CHILD";
 
-/// The directory a child was given; none when the test was started by hand.
-pub fn given() -> Option<PathBuf> {
+/// The directory that a child process was given; `None` if the test was started by hand.
+pub fn child_directory() -> Option<PathBuf> {
     std::env::var_os(CHILD).map(PathBuf::from)
 }
 
-/// Whether strace is there and may trace.
+/// Whether strace is installed and may trace.
 pub fn can_trace() -> bool {
     let works = Command::new("strace").args(["-qq", "-o", "/dev/null", "true"]).status();
     works.is_ok_and(|status| status.success())

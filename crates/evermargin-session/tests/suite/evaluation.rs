@@ -1,6 +1,6 @@
-//! Delayed and partial labels, columns that appear later, and ids: the same after a resume.
+//! Delayed and partial labels, late columns, and ids: the same after a resume.
 
-use crate::common::{ROWS, batch, config, home};
+use crate::common::{ROWS, batch, config, temporary_directory};
 use evermargin::data::Matrix;
 use evermargin::model::Column;
 use evermargin_session::{Batch, LabelProtocol, Opened, Oracle, OtherCpu, Session, SessionConfig};
@@ -34,7 +34,7 @@ fn process(session: &mut Session, batch: Batch) {
 fn labels_arrive_late_and_a_resumed_session_is_bit_identical() {
     for oracle in [Oracle::Truth, Oracle::None] {
         for rate in [1.0, 0.5] {
-            let home = home();
+            let home = temporary_directory();
             let directory = home.path().join("state");
             let label_protocol = LabelProtocol { delay: 2, rate };
             let random_baseline = oracle == Oracle::Truth;
@@ -67,7 +67,7 @@ fn labels_arrive_late_and_a_resumed_session_is_bit_identical() {
     }
 }
 
-/// A label that is not available is neither given on arrival nor as an answer; scores use all labels.
+/// A label that is not available is given neither on arrival nor as an answer; scores use all labels.
 #[test]
 fn the_label_rate_limits_what_the_engine_is_given_and_not_what_is_scored() {
     let learned = |oracle: Oracle, rate: f64| {
@@ -94,8 +94,8 @@ fn the_label_rate_limits_what_the_engine_is_given_and_not_what_is_scored() {
 }
 
 #[test]
-fn new_columns_and_ids_belong_to_the_state() {
-    let home = home();
+fn new_columns_and_ids_are_part_of_the_state() {
+    let home = temporary_directory();
     let directory = home.path().join("state");
     let number = |name: &str| Column::Number { name: name.into() };
     let mut config = config(Oracle::None);

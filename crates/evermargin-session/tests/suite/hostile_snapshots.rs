@@ -1,14 +1,14 @@
-//! Snapshots with a right checksum that no session has written: refused with an error, never a panic.
+//! Invalid snapshots with a correct checksum: refused with an error, without a panic.
 
-use crate::common::{home, open, process};
+use crate::common::{open, process, temporary_directory};
 use evermargin_io::artifacts::engine::{pack, unpack};
 use evermargin_session::SessionError;
 use evermargin_store::{Open, Store};
 use serde_json::{Value, json};
 
-/// A session whose snapshot was changed at one place.
+/// Opens a session whose snapshot was changed at one place.
 fn opened_with(pointer: &str, value: Value) -> Result<(), SessionError> {
-    let home = home();
+    let home = temporary_directory();
     let directory = home.path().join("state");
     let mut session = open(&directory).unwrap();
     (0..3).for_each(|k| process(&mut session, k).unwrap());
@@ -24,7 +24,7 @@ fn opened_with(pointer: &str, value: Value) -> Result<(), SessionError> {
 }
 
 #[test]
-fn statistics_of_a_snapshot_are_checked() {
+fn refuses_snapshots_with_inconsistent_values() {
     opened_with("/statistics/current/drifts", json!(0)).unwrap();
     let hostile = [
         ("/statistics/current/batch", json!(u64::MAX)),

@@ -1,6 +1,8 @@
-//! Logs that an older program or a hand wrote, states of another CPU, and sessions resumed at any event.
+//! Logs of older programs or with manual events, states of another CPU, and sessions resumed after any event.
 
-use crate::common::{ROWS, batch, batch_of_another_width, config, home, open, process, undisturbed};
+use crate::common::{
+    ROWS, batch, batch_of_another_width, config, open, process, temporary_directory, uninterrupted_session,
+};
 use evermargin::datasets::{GenerateParams, generate};
 use evermargin::engine::{Event as EngineEvent, PairwiseQueries};
 use evermargin_io::artifacts::engine::pack;
@@ -9,7 +11,7 @@ use evermargin_store::{Event, Open, Store};
 
 type Attempt = Box<dyn Fn(&mut Session) -> Result<(), SessionError>>;
 
-/// Three kinds of events that cannot be applied: of an unknown sample, of another width, and no event at all.
+/// Events that cannot be applied: of an unknown sample, of another width, invalid, and of an unknown kind.
 fn append_unusable_events(store: &mut Store) -> u64 {
     let answer = br#"{"Answer":{"sample":4711,"label":"x"}}"#;
     let width = pack(&batch_of_another_width()).unwrap();
@@ -21,8 +23,8 @@ fn append_unusable_events(store: &mut Store) -> u64 {
 }
 
 #[test]
-fn events_that_cannot_be_applied_are_left_out_and_listed() {
-    let home = home();
+fn events_that_cannot_be_applied_are_skipped_and_listed() {
+    let home = temporary_directory();
     let directory = home.path().join("state");
     let mut session = open(&directory).unwrap();
     process(&mut session, 0).unwrap();
@@ -54,7 +56,7 @@ fn events_that_cannot_be_applied_are_left_out_and_listed() {
 /// The store is closed and opened between any two steps.
 #[test]
 fn a_session_resumes_at_any_step_with_the_same_bytes() {
-    let home = home();
+    let home = temporary_directory();
     for step in 0..8 {
         let directory = home.path().join(step.to_string());
         let mut session = open(&directory).unwrap();
@@ -62,7 +64,7 @@ fn a_session_resumes_at_any_step_with_the_same_bytes() {
         let mut between = |session: &mut Session| {
             if count == step {
                 let rows = session.statistics().current.rows;
-                // The store is locked while its owner lives.
+                // The store is locked as long as its owner exists.
                 *session = Session::new(config(Oracle::Truth), None).unwrap();
                 *session = open(&directory).unwrap();
                 assert_eq!(session.statistics().current.rows, rows);
@@ -74,17 +76,18 @@ fn a_session_resumes_at_any_step_with_the_same_bytes() {
             between(&mut session);
             session.answer_from_truth().unwrap();
             between(&mut session);
-            // Answers from hidden labels are stored with the end of the batch: they are open again after a stop.
+            // Answers from hidden labels are stored with the end of the batch, so their queries are pending again after a
+            // stop.
             session.answer_from_truth().unwrap();
             session.close_batch(0).unwrap();
             between(&mut session);
             session.save_snapshot().unwrap();
         }
-        assert_eq!(session.to_bytes().unwrap(), undisturbed(3), "stopped at step {step}");
+        assert_eq!(session.to_bytes().unwrap(), uninterrupted_session(3), "stopped at step {step}");
     }
 }
 
-/// Three classes; the labels of the data answer comparisons, some of which come first or after a skip, some late.
+/// Three classes; the labels of the data answer comparisons, which come first, after a skip, or late.
 #[test]
 fn comparisons_are_answered_and_replayed() {
     let mut implied = [0; 4];
@@ -112,7 +115,7 @@ fn comparisons_are_answered_and_replayed() {
             let truth = labels.of.iter().map(|c| c.map(|c| labels.classes[c as usize].clone())).collect();
             Batch { truth, ..Batch::new(x, vec![None; 40]) }
         };
-        let home = home();
+        let home = temporary_directory();
         let directory = home.path().join("state");
         let mut whole = Session::new(config(), None).unwrap();
         let store = Store::open(&directory, Open::Either).unwrap();
@@ -142,9 +145,9 @@ fn comparisons_are_answered_and_replayed() {
     assert!(implied[..3].iter().all(|n| *n > 5) && implied[3] == 0, "{implied:?} labels by comparison");
 }
 
-/// Statements about pairs that were not asked about answer queries, too.
+/// Pairs that were not queried answer queries, too.
 #[test]
-fn queries_that_pairs_have_answered_are_closed() {
+fn queries_answered_by_pairs_are_closed() {
     let mut session = Session::new(config(Oracle::Truth), None).unwrap();
     process(&mut session, 0).unwrap();
     session.ingest(batch(1)).unwrap();
@@ -158,7 +161,7 @@ fn queries_that_pairs_have_answered_are_closed() {
 
 #[test]
 fn refused_events_change_nothing_and_are_not_stored() {
-    let home = home();
+    let home = temporary_directory();
     let directory = home.path().join("state");
     let mut session = open(&directory).unwrap();
     process(&mut session, 0).unwrap();
@@ -181,7 +184,7 @@ fn refused_events_change_nothing_and_are_not_stored() {
 
 #[test]
 fn a_state_of_another_cpu_continues_only_if_asked_to() {
-    let home = home();
+    let home = temporary_directory();
     let directory = home.path().join("state");
     process(&mut open(&directory).unwrap(), 0).unwrap();
     let refused = Session::open(&directory, "other", OtherCpu::Refuse);
@@ -193,14 +196,14 @@ fn a_state_of_another_cpu_continues_only_if_asked_to() {
     drop(session);
     assert!(
         matches!(open(&directory), Err(SessionError::OtherCpu { .. })),
-        "it belongs to the other CPU now"
+        "the state now belongs to the other CPU"
     );
     assert!(matches!(Session::open(&directory, "other", OtherCpu::Refuse), Ok(Opened::Session(_))));
 }
 
 #[test]
 fn a_state_of_another_format_is_refused() {
-    let home = home();
+    let home = temporary_directory();
     let directory = home.path().join("state");
     let mut store = Store::open(&directory, Open::Create).unwrap();
     store.append(&[Event { kind: "begin", body: br#"{"form":1,"params":{}}"# }]).unwrap();

@@ -1,7 +1,9 @@
-//! Disks that fill up and syncs that fail: the error says which by its type, the event was not applied, the session stays
-//! readable, and it continues once the store can be opened again.
+//! Full disks and failing syncs: the type of the error distinguishes them, the event is not applied, the session stays
+//! readable, and it continues after the store is reopened.
 
-use crate::common::{ROWS, arguments, batch, can_trace, config, given, home, open, process};
+use crate::common::{
+    ROWS, arguments, batch, can_trace, child_directory, config, open, process, temporary_directory,
+};
 use evermargin::Matrix;
 use evermargin_io::RejectedRow;
 use evermargin_session::{Batch, Oracle, Session, SessionError};
@@ -11,16 +13,16 @@ use std::time::{Duration, Instant};
 
 const BATCHES: usize = 6;
 
-/// The state as far as events have been applied, without the log.
+/// The state after all applied events, without the log.
 fn readable(session: &Session) -> (u64, usize, Vec<u8>) {
     (session.engine().rows(), session.queries().len(), session.to_bytes().unwrap())
 }
 
-/// Processes batches; after a storage error, checks the promises and continues as soon as the store opens again.
+/// Processes batches; after a storage error, checks the guarantees and continues as soon as the store can be opened.
 #[test]
 #[ignore = "started by other tests"]
 fn processes_batches_and_recovers() {
-    let Some(directory) = given() else { return };
+    let Some(directory) = child_directory() else { return };
     let mut session = match open(&directory) {
         Ok(session) => session,
         Err(error) => return println!("\nnot opened: {error}"),
@@ -35,7 +37,7 @@ fn processes_batches_and_recovers() {
         }
     }
     attempt(&mut session, Session::save_snapshot);
-    assert_eq!(session.to_bytes().unwrap(), undisturbed_with_rejected(BATCHES));
+    assert_eq!(session.to_bytes().unwrap(), uninterrupted_session_with_rejections(BATCHES));
     println!("\nfinished");
 }
 
@@ -52,7 +54,7 @@ fn rejected_batch(k: usize) -> Batch {
     Batch { rejected: vec![row], ..Batch::new(Matrix::empty(2, false), Vec::new()) }
 }
 
-fn undisturbed_with_rejected(batches: usize) -> Vec<u8> {
+fn uninterrupted_session_with_rejections(batches: usize) -> Vec<u8> {
     let mut session = Session::new(config(Oracle::Truth), None).unwrap();
     for k in 0..batches {
         process(&mut session, k).unwrap();
@@ -74,7 +76,7 @@ fn attempt(session: &mut Session, step: impl Fn(&mut Session) -> Result<(), Sess
     };
     println!("\nstorage {kind}: {error}");
     assert_eq!(readable(session), before, "an event that was not stored was applied");
-    // Without opening the store again, nothing is written and nothing is applied.
+    // Until the store is reopened, nothing is written and nothing is applied.
     assert!(matches!(step(session), Err(SessionError::Storage(_) | SessionError::StorageFull(_))));
     assert_eq!(readable(session), before);
     let stored = session.reopen_store().unwrap();
@@ -84,7 +86,7 @@ fn attempt(session: &mut Session, step: impl Fn(&mut Session) -> Result<(), Sess
     }
 }
 
-/// Runs the batches above under strace, with an error injected into one system call.
+/// Runs the test above under strace, with an error injected into one system call.
 fn traced(directory: &Path, call: &str, error: &str, when: u32) -> String {
     let mut traced = Command::new("strace");
     traced.args(["-f", "-qq", "-o", "/dev/null", "-e", &format!("trace={call}")]);
@@ -102,11 +104,11 @@ fn traced(directory: &Path, call: &str, error: &str, when: u32) -> String {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_is_told_by_its_type_and_the_session_continues() {
+fn a_full_disk_has_its_own_error_type_and_the_session_continues() {
     if !can_trace() {
         return println!("strace is missing or may not trace: not tested");
     }
-    let home = home();
+    let home = temporary_directory();
     let mut full = 0;
     for when in (1..80).step_by(4) {
         let directory = home.path().join(format!("full-{when}"));
@@ -123,7 +125,7 @@ fn a_failed_sync_or_seal_is_a_storage_error_and_the_session_continues() {
     if !can_trace() {
         return println!("strace is missing or may not trace: not tested");
     }
-    let home = home();
+    let home = temporary_directory();
     let (mut failed, mut stored) = (0, 0);
     for (call, times) in [("fdatasync", 10), ("fsync", 12)] {
         for when in 1..=times {
@@ -138,11 +140,11 @@ fn a_failed_sync_or_seal_is_a_storage_error_and_the_session_continues() {
     assert!(stored >= 1, "no write turned out to be stored after its seal failed");
 }
 
-/// The limit of the shell on the size of files: a disk that stays full.
+/// A file size limit of the shell acts as a disk that stays full.
 #[cfg(unix)]
 #[test]
 fn a_disk_that_stays_full_ends_at_once_and_loses_nothing() {
-    let home = home();
+    let home = temporary_directory();
     let directory = home.path().join("limited");
     let mut limited = Command::new("sh");
     limited.args(["-c", "trap '' XFSZ; ulimit -f 120; exec \"$0\" \"$@\""]);
@@ -173,7 +175,7 @@ fn a_disk_that_stays_full_ends_at_once_and_loses_nothing() {
 #[test]
 #[ignore = "started by other tests"]
 fn fills_the_disk() {
-    let Some(directory) = given() else { return };
+    let Some(directory) = child_directory() else { return };
     let mut session = open(&directory).unwrap();
     for k in 0.. {
         let began = Instant::now();

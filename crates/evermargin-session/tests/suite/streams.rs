@@ -1,6 +1,6 @@
-//! Streams with rows that cannot be used: counted, listed, recorded in the log, and never the end of a run.
+//! Streams with unusable rows: they are counted, listed and recorded in the log, and never end a run.
 
-use crate::common::{ROWS, batch, batch_of_another_width, config, home, open, process};
+use crate::common::{ROWS, batch, batch_of_another_width, config, open, process, temporary_directory};
 use evermargin_io::{Source, Stream, StreamOptions};
 use evermargin_session::{Batch, Oracle, Session};
 use evermargin_store::{Open, Store};
@@ -41,7 +41,7 @@ fn ingest_file(session: &mut Session, stream: &mut Stream) {
 
 #[test]
 fn bad_rows_of_a_file_are_counted_and_recorded_with_their_lines() {
-    let home = home();
+    let home = temporary_directory();
     let (text, bad) = table();
     let path = home.path().join("t.csv");
     std::fs::write(&path, text).unwrap();
@@ -70,8 +70,8 @@ fn bad_rows_of_a_file_are_counted_and_recorded_with_their_lines() {
 }
 
 #[test]
-fn a_batch_that_is_refused_becomes_rejected_rows() {
-    let home = home();
+fn a_refused_batch_becomes_rejected_rows() {
+    let home = temporary_directory();
     let directory = home.path().join("state");
     let mut session = open(&directory).unwrap();
     process(&mut session, 0).unwrap();
@@ -95,7 +95,7 @@ fn a_batch_that_is_refused_becomes_rejected_rows() {
 
 #[test]
 fn the_random_baseline_resumes_with_the_session() {
-    let home = home();
+    let home = temporary_directory();
     let directory = home.path().join("state");
     let config = evermargin_session::SessionConfig { random_baseline: true, ..config(Oracle::Truth) };
     let store = Store::open(&directory, Open::Create).unwrap();
@@ -111,10 +111,10 @@ fn the_random_baseline_resumes_with_the_session() {
     assert_eq!(session.to_bytes().unwrap(), whole.to_bytes().unwrap());
 }
 
-/// Rows that the reader rejected, rows that the engine rejected and the others have numbers in one sequence.
+/// Rows rejected by the reader, rows rejected by the engine and all other rows are numbered in one sequence.
 #[test]
-fn every_row_of_the_stream_has_its_number() {
-    let home = home();
+fn all_rows_of_a_stream_are_numbered_in_one_sequence() {
+    let home = temporary_directory();
     let path = home.path().join("t.csv");
     let mut text = String::from("a,b,class\n");
     for i in 0..60u32 {

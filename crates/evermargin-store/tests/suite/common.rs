@@ -1,4 +1,4 @@
-//! Homes for stores, everything a store tells, and the bytes of a directory.
+//! Directories for stores, the readable contents of a store, and the bytes of a directory.
 
 use evermargin_store::{Event, Open, Record, Result, Snapshot, Store};
 use std::collections::BTreeMap;
@@ -11,8 +11,8 @@ pub const DATABASE: &str = "events.db";
 pub const LOG: &str = "events.db-wal";
 pub const SEAL: &str = "seal";
 
-/// A directory that is removed at the end; in memory where the system has such a place, for syncs cost nothing there.
-pub fn home() -> TempDir {
+/// A directory that is removed at the end; in memory if the system has such a place, because syncs are free there.
+pub fn temporary_directory() -> TempDir {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
 }
 
@@ -48,7 +48,7 @@ pub fn append(store: &mut Store, kind: &str, body: &[u8]) -> u64 {
 
 pub type Files = BTreeMap<String, Vec<u8>>;
 
-/// Names and bytes of a directory, all of it.
+/// Names and bytes of all files of a directory.
 pub fn files(directory: &Path) -> Files {
     let entries = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
     entries
@@ -56,8 +56,8 @@ pub fn files(directory: &Path) -> Files {
         .collect()
 }
 
-/// A fresh directory with exactly these files.
-pub fn lay(directory: &Path, files: &Files) {
+/// Makes a new directory with exactly these files.
+pub fn write_files(directory: &Path, files: &Files) {
     if directory.exists() {
         fs::remove_dir_all(directory).unwrap();
     }
@@ -67,7 +67,7 @@ pub fn lay(directory: &Path, files: &Files) {
     }
 }
 
-/// Small numbers that follow from a seed, the same everywhere.
+/// Reproducible pseudorandom numbers from a seed.
 pub struct Draw(pub u64);
 
 impl Draw {
@@ -77,7 +77,7 @@ impl Draw {
     }
 }
 
-/// A store with a little of everything: two snapshots, forgotten, empty, readable and large bodies.
+/// A store with all kinds of contents: two snapshots, and forgotten, empty, readable and large bodies.
 pub fn sample(directory: &Path) -> StoreContents {
     let mut store = Store::open(directory, Open::Create).unwrap();
     fill(&mut store);
@@ -99,7 +99,7 @@ pub fn fill(store: &mut Store) {
     append(store, "tick", b"last");
 }
 
-/// Runs one ignored test of this binary as a process of its own, with a store to work on.
+/// Runs one ignored test of this binary in its own process, with a directory for a store.
 pub fn child(test: &str, directory: &Path) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     arguments(&mut command, test, directory);
@@ -112,7 +112,7 @@ pub fn arguments(command: &mut Command, test: &str, directory: &Path) {
 
 const CHILD: &str = "EVERMARGIN_STORE_CHILD";
 
-/// The store a child was given; none when the test was started by hand.
-pub fn given() -> Option<PathBuf> {
+/// The directory that a child process was given; `None` if the test was started by hand.
+pub fn child_directory() -> Option<PathBuf> {
     std::env::var_os(CHILD).map(PathBuf::from)
 }

@@ -1,6 +1,8 @@
-//! Copies of the files of an open store, as a crash would leave them, and mixtures that no crash leaves.
+//! Copies of the files of an open store, as a crash would leave them, and combinations that no crash leaves.
 
-use crate::common::{DATABASE, Files, LOG, SEAL, StoreContents, append, files, home, lay, open};
+use crate::common::{
+    DATABASE, Files, LOG, SEAL, StoreContents, append, files, open, temporary_directory, write_files,
+};
 use evermargin_store::{Error, Open, Result, Store};
 use std::path::Path;
 
@@ -8,7 +10,7 @@ fn image(directory: &Path) -> Files {
     files(directory)
 }
 
-/// Images after 0, 1, … writes, with what the store told then.
+/// Images after 0, 1, … writes, with the contents of the store at that time.
 fn history(directory: &Path) -> Vec<(Files, StoreContents)> {
     let mut store = Store::open(directory, Open::Create).unwrap();
     let mut images = vec![(image(directory), StoreContents::of(&store).unwrap())];
@@ -23,23 +25,25 @@ fn history(directory: &Path) -> Vec<(Files, StoreContents)> {
     images
 }
 
-fn told(directory: &Path) -> Result<StoreContents> {
+fn contents_of(directory: &Path) -> Result<StoreContents> {
     StoreContents::of(&open(directory)?)
 }
 
-/// Parts of one image with parts of another: what the database and its log say, and what the seal says.
+/// Combines the database and log of one image with the seal of another.
 #[test]
 fn a_database_is_never_behind_its_seal() {
-    let home = home();
+    let home = temporary_directory();
     let images = history(&home.path().join("store"));
     let scratch = home.path().join("scratch");
     for (i, (data, then)) in images.iter().enumerate() {
         for (j, (sealed, _)) in images.iter().enumerate() {
             let mut mixed = data.clone();
             mixed.insert(SEAL.to_string(), sealed[SEAL].clone());
-            lay(&scratch, &mixed);
-            match told(&scratch) {
-                Ok(told) => assert!((i == j || i == j + 1) && told == *then, "data {i}, seal {j}"),
+            write_files(&scratch, &mixed);
+            match contents_of(&scratch) {
+                Ok(contents) => {
+                    assert!((i == j || i == j + 1) && contents == *then, "data {i}, seal {j}")
+                }
                 Err(Error::Damaged { .. }) => {
                     assert!(i != j && i != j + 1, "data {i}, seal {j}");
                     assert!(files(&scratch) == mixed, "data {i}, seal {j}");
@@ -50,29 +54,29 @@ fn a_database_is_never_behind_its_seal() {
     }
 }
 
-/// A commit without its seal is there, is sealed by the opening, and from then on must be there.
+/// A commit without its seal is present, is sealed when the store is opened, and must be present from then on.
 #[test]
 fn an_unsealed_commit_is_sealed_on_opening() {
-    let home = home();
+    let home = temporary_directory();
     let images = history(&home.path().join("store"));
     let scratch = home.path().join("scratch");
     for i in 1..images.len() {
         let mut mixed = images[i].0.clone();
         mixed.insert(SEAL.to_string(), images[i - 1].0[SEAL].clone());
-        lay(&scratch, &mixed);
-        assert_eq!(told(&scratch).unwrap(), images[i].1);
+        write_files(&scratch, &mixed);
+        assert_eq!(contents_of(&scratch).unwrap(), images[i].1);
         let sealed = files(&scratch).remove(SEAL).unwrap();
         let mut behind = images[i - 1].0.clone();
         behind.insert(SEAL.to_string(), sealed);
-        lay(&scratch, &behind);
-        assert!(matches!(told(&scratch), Err(Error::Damaged { .. })), "write {i}");
+        write_files(&scratch, &behind);
+        assert!(matches!(contents_of(&scratch), Err(Error::Damaged { .. })), "write {i}");
     }
 }
 
-/// The seal torn at every length while it was written: both halves are never lost.
+/// The seal torn at any length while it was written: at least one half is always intact.
 #[test]
-fn a_torn_seal_leaves_the_other_half() {
-    let home = home();
+fn a_torn_seal_is_repaired_from_its_other_half() {
+    let home = temporary_directory();
     let images = history(&home.path().join("store"));
     let scratch = home.path().join("scratch");
     for i in 1..images.len() {
@@ -82,9 +86,9 @@ fn a_torn_seal_leaves_the_other_half() {
             let torn: Vec<u8> = [&after[..cut], &before[cut..]].concat();
             let mut mixed = images[i].0.clone();
             mixed.insert(SEAL.to_string(), torn);
-            lay(&scratch, &mixed);
-            assert_eq!(told(&scratch).unwrap(), images[i].1);
-            // The next write goes over the half that was not torn; the torn one must have been mended before.
+            write_files(&scratch, &mixed);
+            assert_eq!(contents_of(&scratch).unwrap(), images[i].1);
+            // The next write replaces the intact half, so the torn half must have been repaired before.
             let mut store = open(&scratch).unwrap();
             append(&mut store, "next", b"");
             drop(store);
@@ -94,41 +98,41 @@ fn a_torn_seal_leaves_the_other_half() {
 }
 
 #[test]
-fn a_log_that_is_gone() {
-    let home = home();
+fn refuses_a_store_whose_log_is_missing() {
+    let home = temporary_directory();
     let (mut files_now, _) = history(&home.path().join("store")).pop().unwrap();
     files_now.remove(LOG).unwrap();
     let scratch = home.path().join("scratch");
-    lay(&scratch, &files_now);
-    let said = open(&scratch).unwrap_err().to_string();
+    write_files(&scratch, &files_now);
+    let message = open(&scratch).unwrap_err().to_string();
     assert!(
-        said.contains("events.db, event 0: holds 0 events and 0 writes, but 6 events and 9 writes were"),
-        "{said}"
+        message.contains("events.db, event 0: holds 0 events and 0 writes, but 6 events and 9 writes were"),
+        "{message}"
     );
     assert!(files(&scratch) == files_now);
 }
 
-/// With a log from elsewhere SQLite would read pages of another database.
+/// With the log of another database, SQLite would read foreign pages.
 #[test]
-fn a_log_of_another_store() {
-    let home = home();
+fn refuses_the_log_of_another_store() {
+    let home = temporary_directory();
     let (one, _) = history(&home.path().join("one")).pop().unwrap();
     let (mut two, _) = history(&home.path().join("two")).pop().unwrap();
     two.insert(LOG.to_string(), one[LOG].clone());
     let scratch = home.path().join("scratch");
-    lay(&scratch, &two);
-    let said = open(&scratch).unwrap_err().to_string();
-    assert!(said.contains(DATABASE), "{said}");
+    write_files(&scratch, &two);
+    let message = open(&scratch).unwrap_err().to_string();
+    assert!(message.contains(DATABASE), "{message}");
     assert!(files(&scratch) == two);
 }
 
-/// Two copies of a store that went on apart: the database of one is not what the seal of the other has seen.
+/// Two copies of a store with different later events: the database of one does not fit the seal of the other.
 #[test]
-fn copies_that_went_apart() {
-    let home = home();
+fn refuses_the_seal_of_a_diverged_copy() {
+    let home = temporary_directory();
     let [one, two] = ["one", "two"].map(|name| home.path().join(name));
     crate::common::sample(&one);
-    lay(&two, &files(&one));
+    write_files(&two, &files(&one));
     for (directory, bodies) in [(&one, &[&b"1"[..]][..]), (&two, &[b"2", b"3"])] {
         let mut store = open(directory).unwrap();
         bodies.iter().for_each(|body| assert!(append(&mut store, "label", body) >= 8));
@@ -137,31 +141,31 @@ fn copies_that_went_apart() {
         let mut mixed = files(data);
         mixed.insert(SEAL.to_string(), files(sealed)[SEAL].clone());
         let scratch = home.path().join("scratch");
-        lay(&scratch, &mixed);
-        let said = open(&scratch).unwrap_err().to_string();
+        write_files(&scratch, &mixed);
+        let message = open(&scratch).unwrap_err().to_string();
         let expected = if data == &one {
             "event 9: holds 9 events"
         } else {
             "event 8: is not the event that was acknowledged"
         };
-        assert!(said.contains(expected), "{said}");
+        assert!(message.contains(expected), "{message}");
         assert!(files(&scratch) == mixed);
     }
 }
 
-/// As before, but the events are the same: only what was kept beside them differs.
+/// As before, but with equal events and different snapshots.
 #[test]
-fn copies_with_other_snapshots() {
-    let home = home();
+fn refuses_the_seal_of_a_copy_with_other_snapshots() {
+    let home = temporary_directory();
     let [one, two] = ["one", "two"].map(|name| home.path().join(name));
     crate::common::sample(&one);
-    lay(&two, &files(&one));
+    write_files(&two, &files(&one));
     open(&one).unwrap().keep_snapshot(8, b"one").unwrap();
     open(&two).unwrap().keep_snapshot(8, b"two").unwrap();
     let mut mixed = files(&one);
     mixed.insert(SEAL.to_string(), files(&two)[SEAL].clone());
-    lay(&one, &mixed);
-    let said = open(&one).unwrap_err().to_string();
-    assert!(said.contains("event 7: holds other events or snapshots than were acknowledged"), "{said}");
+    write_files(&one, &mixed);
+    let message = open(&one).unwrap_err().to_string();
+    assert!(message.contains("event 7: holds other events or snapshots than were acknowledged"), "{message}");
     assert!(files(&one) == mixed);
 }

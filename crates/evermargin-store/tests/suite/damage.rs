@@ -1,7 +1,9 @@
-//! Damage of every byte of a small closed store: opening refuses, names the file and changes nothing, or all that is
-//! read is what was written.
+//! Damage of every byte of a small closed store: opening either refuses, names the file and changes nothing, or reads
+//! exactly the written contents.
 
-use crate::common::{DATABASE, Draw, Files, LOG, SEAL, StoreContents, files, home, lay, open, sample};
+use crate::common::{
+    DATABASE, Draw, Files, LOG, SEAL, StoreContents, files, open, sample, temporary_directory, write_files,
+};
 use evermargin_store::{Event, Open, Store};
 use std::path::Path;
 
@@ -12,43 +14,44 @@ struct Tally {
     without_effect: usize,
 }
 
-/// Lays the files down and opens them.
-fn judge(
+/// Writes the files and opens the store.
+fn open_damaged(
     directory: &Path,
     damaged: &Files,
-    told: &StoreContents,
+    contents: &StoreContents,
     tally: &mut Tally,
     what: &dyn Fn() -> String,
 ) {
-    lay(directory, damaged);
+    write_files(directory, damaged);
     match open(directory) {
         Err(error) => {
-            let said = error.to_string();
-            let named = said.contains(DATABASE) || said.contains(&directory.join(SEAL).display().to_string());
-            assert!(named, "{}: {said}", what());
+            let message = error.to_string();
+            let named =
+                message.contains(DATABASE) || message.contains(&directory.join(SEAL).display().to_string());
+            assert!(named, "{}: {message}", what());
             assert!(files(directory) == *damaged, "{}: refused and changed", what());
             tally.refused += 1;
-            tally.named += usize::from(said.contains("event "));
+            tally.named += usize::from(message.contains("event "));
         }
         Ok(mut store) => {
-            assert!(StoreContents::of(&store).unwrap() == *told, "{}: read something else", what());
+            assert!(StoreContents::of(&store).unwrap() == *contents, "{}: read something else", what());
             tally.without_effect += 1;
             if tally.without_effect < 200 || tally.without_effect.is_multiple_of(16) {
-                // Nor does it do harm later.
+                // The damage has no effect later either.
                 let event = Event { kind: "after", body: &[5; 6000] };
                 let range = store.append(&[event]).unwrap_or_else(|error| panic!("{}: {error}", what()));
-                assert_eq!(range.start, told.next);
+                assert_eq!(range.start, contents.next);
                 drop(store);
-                assert_eq!(open(directory).unwrap().next_seq(), told.next + 1, "{}", what());
+                assert_eq!(open(directory).unwrap().next_seq(), contents.next + 1, "{}", what());
             }
         }
     }
 }
 
 fn flip_all(name: &str, bits: impl Fn(usize, &mut Draw) -> Vec<u32>) -> Tally {
-    let home = home();
+    let home = temporary_directory();
     let directory = home.path().join("store");
-    let told = sample(&directory);
+    let contents = sample(&directory);
     let whole = files(&directory);
     let (mut tally, mut draw) = (Tally::default(), Draw(7));
     let scratch = home.path().join("scratch");
@@ -56,7 +59,9 @@ fn flip_all(name: &str, bits: impl Fn(usize, &mut Draw) -> Vec<u32>) -> Tally {
         for bit in bits(at, &mut draw) {
             let mut damaged = whole.clone();
             damaged.get_mut(name).unwrap()[at] ^= 1 << bit;
-            judge(&scratch, &damaged, &told, &mut tally, &|| format!("{name}, byte {at}, bit {bit}"));
+            open_damaged(&scratch, &damaged, &contents, &mut tally, &|| {
+                format!("{name}, byte {at}, bit {bit}")
+            });
         }
     }
     println!("{name}: {tally:?}");
@@ -64,34 +69,34 @@ fn flip_all(name: &str, bits: impl Fn(usize, &mut Draw) -> Vec<u32>) -> Tally {
 }
 
 #[test]
-fn one_bit_of_every_byte_of_the_database() {
+fn flipped_bits_of_the_database_are_detected_or_without_effect() {
     let tally =
         flip_all(DATABASE, |at, draw| if at < 100 { (0..8).collect() } else { vec![draw.below(8) as u32] });
     assert!(tally.refused > 5000 && tally.named > 3000, "{tally:?}");
 }
 
 #[test]
-fn every_bit_of_what_the_seal_says() {
+fn flipped_bits_of_one_half_of_the_seal_are_without_effect() {
     let tally = flip_all(
         SEAL,
         |at, draw| if at % 4096 < 136 { (0..8).collect() } else { vec![draw.below(8) as u32] },
     );
-    // The other half of the seal, and the database, tell the same.
+    // The other half of the seal and the database hold the same information.
     assert_eq!(tally.refused, 0, "{tally:?}");
 }
 
 #[test]
-fn every_length_of_both_files() {
-    let home = home();
+fn truncated_files_are_refused() {
+    let home = temporary_directory();
     let directory = home.path().join("store");
-    let told = sample(&directory);
+    let contents = sample(&directory);
     let whole = files(&directory);
     let mut tally = Tally::default();
     for name in [DATABASE, SEAL] {
         for length in 0..whole[name].len() {
             let mut damaged = whole.clone();
             damaged.get_mut(name).unwrap().truncate(length);
-            judge(&home.path().join("scratch"), &damaged, &told, &mut tally, &|| {
+            open_damaged(&home.path().join("scratch"), &damaged, &contents, &mut tally, &|| {
                 format!("{name} cut to {length}")
             });
         }
@@ -100,26 +105,26 @@ fn every_length_of_both_files() {
 }
 
 #[test]
-fn both_halves_of_the_seal() {
-    let home = home();
+fn refuses_a_seal_with_two_damaged_halves() {
+    let home = temporary_directory();
     let directory = home.path().join("store");
     sample(&directory);
     let mut damaged = files(&directory);
     for at in [100, 4196] {
         damaged.get_mut(SEAL).unwrap()[at] ^= 1;
     }
-    lay(&directory, &damaged);
-    let said = open(&directory).unwrap_err().to_string();
-    assert!(said.contains("seal: neither half of the seal can be read; nothing was changed"), "{said}");
+    write_files(&directory, &damaged);
+    let message = open(&directory).unwrap_err().to_string();
+    assert!(message.contains("seal: neither half of the seal can be read; nothing was changed"), "{message}");
     assert!(files(&directory) == damaged);
 }
 
-/// Pages zeroed, doubled, exchanged.
+/// Pages zeroed, duplicated and exchanged.
 #[test]
-fn whole_pages() {
-    let home = home();
+fn zeroed_duplicated_and_exchanged_pages_are_detected_or_without_effect() {
+    let home = temporary_directory();
     let directory = home.path().join("store");
-    let told = sample(&directory);
+    let contents = sample(&directory);
     let whole = files(&directory);
     let (pages, mut tally) = (whole[DATABASE].len() / 4096, Tally::default());
     let page = |at: usize| whole[DATABASE][4096 * at..4096 * (at + 1)].to_vec();
@@ -128,12 +133,12 @@ fn whole_pages() {
             let mut damaged = whole.clone();
             let bytes = damaged.get_mut(DATABASE).unwrap();
             bytes[4096 * i..4096 * (i + 1)].copy_from_slice(&if j < pages { page(j) } else { vec![0; 4096] });
-            judge(&home.path().join("scratch"), &damaged, &told, &mut tally, &|| {
+            open_damaged(&home.path().join("scratch"), &damaged, &contents, &mut tally, &|| {
                 format!("page {i} over by {j}")
             });
             if j < i {
                 damaged.get_mut(DATABASE).unwrap()[4096 * j..4096 * (j + 1)].copy_from_slice(&page(i));
-                judge(&home.path().join("scratch"), &damaged, &told, &mut tally, &|| {
+                open_damaged(&home.path().join("scratch"), &damaged, &contents, &mut tally, &|| {
                     format!("{i} and {j} exchanged")
                 });
             }
@@ -142,14 +147,14 @@ fn whole_pages() {
     assert!(tally.refused > pages, "{tally:?}");
 }
 
-/// Bits in the log of a store that was not closed.
+/// Flipped bits and truncations of the log of a store that was not closed.
 #[test]
-fn bits_and_lengths_of_the_log() {
-    let home = home();
+fn flipped_bits_and_truncations_of_the_log_are_detected_or_without_effect() {
+    let home = temporary_directory();
     let directory = home.path().join("store");
     let mut store = Store::open(&directory, Open::Create).unwrap();
     crate::common::fill(&mut store);
-    let told = StoreContents::of(&store).unwrap();
+    let contents = StoreContents::of(&store).unwrap();
     let mut image = files(&directory);
     image.retain(|name, _| [DATABASE, LOG, SEAL].contains(&name.as_str()));
     drop(store);
@@ -159,28 +164,28 @@ fn bits_and_lengths_of_the_log() {
     for at in (0..length).filter(|&at| at < 200 || at % 17 == 0) {
         let mut damaged = image.clone();
         damaged.get_mut(LOG).unwrap()[at] ^= 1 << draw.below(8);
-        judge(&scratch, &damaged, &told, &mut tally, &|| format!("log, byte {at}"));
+        open_damaged(&scratch, &damaged, &contents, &mut tally, &|| format!("log, byte {at}"));
     }
     assert!(tally.refused > length / 40, "{tally:?}");
     let mut cut = Tally::default();
     for length in (0..length).step_by(29) {
         let mut damaged = image.clone();
         damaged.get_mut(LOG).unwrap().truncate(length);
-        judge(&scratch, &damaged, &told, &mut cut, &|| format!("log cut to {length}"));
+        open_damaged(&scratch, &damaged, &contents, &mut cut, &|| format!("log cut to {length}"));
     }
     assert_eq!(cut.without_effect, 0, "{cut:?}");
 }
 
-/// Nothing that is read depends on the list of free pages, but the next write would.
+/// Reading does not use the list of free pages, but the next write would.
 #[test]
-fn a_list_of_free_pages_that_is_wrong() {
-    let home = home();
+fn refuses_a_wrong_list_of_free_pages() {
+    let home = temporary_directory();
     let directory = home.path().join("store");
     sample(&directory);
     let mut damaged = files(&directory);
     damaged.get_mut(DATABASE).unwrap()[39] ^= 1;
-    lay(&directory, &damaged);
-    let said = open(&directory).unwrap_err().to_string();
-    assert!(said.contains("Freelist: size is"), "{said}");
+    write_files(&directory, &damaged);
+    let message = open(&directory).unwrap_err().to_string();
+    assert!(message.contains("Freelist: size is"), "{message}");
     assert!(files(&directory) == damaged);
 }

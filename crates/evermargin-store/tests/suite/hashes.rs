@@ -1,6 +1,6 @@
-//! The chain as the documentation states it, computed from the rows as any SQL tool gives them.
+//! The hash chain as documented, computed from the rows as any SQL tool reads them.
 
-use crate::common::{DATABASE, home, sample};
+use crate::common::{DATABASE, sample, temporary_directory};
 use rusqlite::Connection;
 use rusqlite::types::Value;
 
@@ -9,10 +9,10 @@ fn number(number: usize) -> [u8; 8] {
 }
 
 #[test]
-fn the_chain_follows_from_what_is_documented() {
-    let home = home();
+fn the_hash_chain_equals_its_documentation() {
+    let home = temporary_directory();
     let directory = home.path().join("store");
-    let told = sample(&directory);
+    let contents = sample(&directory);
     let database = Connection::open(directory.join(DATABASE)).unwrap();
     let instance: Vec<u8> = database.query_row("SELECT instance FROM store", [], |row| row.get(0)).unwrap();
     let mut hash = blake3::hash(&[&b"evermargin store"[..], &number(1), &instance].concat());
@@ -22,8 +22,8 @@ fn the_chain_follows_from_what_is_documented() {
     let mut seq = 0;
     while let Some(row) = rows.next().unwrap() {
         let (kind, length): (String, isize) = (row.get(0).unwrap(), row.get(1).unwrap());
-        let (body_hash, said): (Vec<u8>, Vec<u8>) = (row.get(2).unwrap(), row.get(3).unwrap());
-        let record = &told.records[seq];
+        let (body_hash, stored_hash): (Vec<u8>, Vec<u8>) = (row.get(2).unwrap(), row.get(3).unwrap());
+        let record = &contents.records[seq];
         assert_eq!((kind.as_str(), seq as u64), (record.kind.as_str(), record.seq));
         if let Some(body) = &record.body {
             assert_eq!(blake3::hash(body).as_bytes()[..], body_hash);
@@ -37,15 +37,15 @@ fn the_chain_follows_from_what_is_documented() {
             &body_hash,
         ];
         hash = blake3::hash(&parts.concat());
-        assert_eq!(hash.as_bytes()[..], said);
+        assert_eq!(hash.as_bytes()[..], stored_hash);
         seq += 1;
     }
-    assert_eq!((seq as u64, *hash.as_bytes()), (told.next, told.head));
+    assert_eq!((seq as u64, *hash.as_bytes()), (contents.next, contents.head));
 }
 
 #[test]
-fn people_read_labels_with_sql() {
-    let home = home();
+fn labels_are_readable_with_sql() {
+    let home = temporary_directory();
     let directory = home.path().join("store");
     sample(&directory);
     let database = Connection::open(directory.join(DATABASE)).unwrap();

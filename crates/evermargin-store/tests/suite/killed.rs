@@ -1,6 +1,6 @@
-//! A process killed in the middle of its writes, again and again: what it acknowledged is there.
+//! A process killed repeatedly during its writes: acknowledged events are kept.
 
-use crate::common::{Draw, append, child, given, home, open};
+use crate::common::{Draw, append, child, child_directory, open, temporary_directory};
 use evermargin_store::{Event, Open, Store};
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
@@ -19,8 +19,8 @@ fn kind(seq: u64) -> &'static str {
 
 #[test]
 #[ignore = "started by other tests"]
-fn writes_for_ever() {
-    let Some(directory) = given() else { return };
+fn writes_until_killed() {
+    let Some(directory) = child_directory() else { return };
     let mut store = Store::open(&directory, Open::Either).unwrap();
     let mut draw = Draw(store.next_seq());
     loop {
@@ -39,17 +39,17 @@ fn writes_for_ever() {
 }
 
 #[test]
-fn fifty_kills_lose_nothing() {
-    let home = home();
+fn fifty_kills_lose_no_acknowledged_event() {
+    let home = temporary_directory();
     let directory = home.path().join("store");
     let (mut acknowledged, mut kept, mut draw) = (0, 0, Draw(3));
     for round in 0..50 {
         let mut process =
-            child("killed::writes_for_ever", &directory).stdout(Stdio::piped()).spawn().unwrap();
+            child("killed::writes_until_killed", &directory).stdout(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::new(process.stdout.take().unwrap()).lines();
         let mut left = draw.below(40);
         if round % 5 == 0 {
-            // Also while it opens.
+            // Some kills hit the opening of the store.
             std::thread::sleep(Duration::from_micros(draw.below(8000)));
             process.kill().unwrap();
         }

@@ -1,4 +1,4 @@
-//! Every integration test of the crate, in one binary.
+//! All integration tests of the crate in one binary.
 
 #![allow(clippy::unwrap_used, clippy::format_push_string, missing_docs)]
 

@@ -1,6 +1,6 @@
-//! Random histories beside a plain list in memory.
+//! Random histories against a plain list in memory.
 
-use crate::common::{StoreContents, home, open};
+use crate::common::{StoreContents, open, temporary_directory};
 use evermargin_store::{Event, Open, Record, Snapshot, Store};
 use proptest::collection::vec;
 use proptest::prelude::{Just, Strategy, any, prop_oneof, proptest};
@@ -14,12 +14,12 @@ enum Step {
 }
 
 #[derive(Default)]
-struct Plain {
+struct ReferenceStore {
     records: Vec<Record>,
     snapshots: Vec<Snapshot>,
 }
 
-impl Plain {
+impl ReferenceStore {
     fn covered(&self) -> u64 {
         self.snapshots.iter().rev().nth(1).map_or(0, |snapshot| snapshot.seq)
     }
@@ -30,10 +30,10 @@ impl Plain {
     }
 
     fn check(&self, store: &Store) {
-        let told = StoreContents::of(store).unwrap();
-        assert_eq!(told.records, self.records);
-        assert_eq!((told.next, told.covered), (self.records.len() as u64, self.covered()));
-        assert_eq!(told.newest.as_ref(), self.snapshots.last());
+        let contents = StoreContents::of(store).unwrap();
+        assert_eq!(contents.records, self.records);
+        assert_eq!((contents.next, contents.covered), (self.records.len() as u64, self.covered()));
+        assert_eq!(contents.newest.as_ref(), self.snapshots.last());
     }
 }
 
@@ -51,7 +51,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     vec(step, 1..40)
 }
 
-fn apply(step: Step, store: &mut Store, plain: &mut Plain) {
+fn apply(step: Step, store: &mut Store, plain: &mut ReferenceStore) {
     match step {
         Step::Append(events) => {
             let given: Vec<Event> = events.iter().map(|(kind, body)| Event { kind, body }).collect();
@@ -82,11 +82,11 @@ fn apply(step: Step, store: &mut Store, plain: &mut Plain) {
 proptest! {
     #![proptest_config(proptest::test_runner::Config::with_cases(60))]
     #[test]
-    fn a_store_is_a_list_that_survives(steps in steps()) {
-        let home = home();
+    fn a_store_equals_a_list_in_memory(steps in steps()) {
+        let home = temporary_directory();
         let directory = home.path().join("store");
         let mut store = Store::open(&directory, Open::Create).unwrap();
-        let mut plain = Plain::default();
+        let mut plain = ReferenceStore::default();
         for step in steps {
             if matches!(step, Step::Reopen) {
                 let head = store.head_hash();

@@ -1,6 +1,9 @@
-//! What opening refuses, with the words it does so; and that it changes nothing.
+//! Opening of stores: what is refused, with which message, and that a refusal changes nothing.
 
-use crate::common::{DATABASE, Files, SEAL, StoreContents, child, files, given, home, lay, open, sample};
+use crate::common::{
+    DATABASE, Files, SEAL, StoreContents, child, child_directory, files, open, sample, temporary_directory,
+    write_files,
+};
 use evermargin_store::{Error, Open, Store};
 use rusqlite::Connection;
 use std::fs;
@@ -13,8 +16,8 @@ fn refused(directory: &Path, how: Open) -> String {
 }
 
 #[test]
-fn there_or_not_there() {
-    let home = home();
+fn open_modes_require_or_refuse_an_existing_store() {
+    let home = temporary_directory();
     let directory = home.path().join("store");
     assert!(
         refused(&directory, Open::Existing)
@@ -25,7 +28,7 @@ fn there_or_not_there() {
     assert_eq!(
         Store::open(&directory, Open::Create).unwrap().next_seq(),
         0,
-        "an empty directory is as good as none"
+        "an empty directory is accepted"
     );
     assert!(
         refused(&directory, Open::Create)
@@ -45,8 +48,8 @@ fn there_or_not_there() {
 }
 
 #[test]
-fn a_missing_file_is_named() {
-    let home = home();
+fn names_a_missing_file() {
+    let home = temporary_directory();
     let directory = home.path().join("store");
     sample(&directory);
     let whole = files(&directory);
@@ -54,11 +57,11 @@ fn a_missing_file_is_named() {
         let mut rest = whole.clone();
         rest.remove(name);
         for how in [Open::Existing, Open::Either] {
-            lay(&directory, &rest);
-            let said = refused(&directory, how);
+            write_files(&directory, &rest);
+            let message = refused(&directory, how);
             assert!(
-                said.contains(&format!("{name}: missing, though the rest of the store is there")),
-                "{said}"
+                message.contains(&format!("{name}: missing, though the rest of the store is there")),
+                "{message}"
             );
             assert!(files(&directory) == rest);
         }
@@ -66,8 +69,8 @@ fn a_missing_file_is_named() {
 }
 
 #[test]
-fn parts_of_another_store() {
-    let home = home();
+fn refuses_files_of_another_store() {
+    let home = temporary_directory();
     let (one, two) = (home.path().join("one"), home.path().join("two"));
     sample(&one);
     sample(&two);
@@ -75,52 +78,53 @@ fn parts_of_another_store() {
         let mut mixed = files(&one);
         mixed.insert(name.to_string(), files(&two)[name].clone());
         let scratch = home.path().join("scratch");
-        lay(&scratch, &mixed);
-        let said = refused(&scratch, Open::Existing);
-        assert!(said.contains("events.db: belongs to another store than the seal beside it"), "{said}");
+        write_files(&scratch, &mixed);
+        let message = refused(&scratch, Open::Existing);
+        assert!(message.contains("events.db: belongs to another store than the seal beside it"), "{message}");
         assert!(files(&scratch) == mixed);
     }
 }
 
 #[test]
-fn a_format_of_the_future() {
-    let home = home();
+fn refuses_a_newer_format() {
+    let home = temporary_directory();
     let directory = home.path().join("store");
     sample(&directory);
     let mut future = files(&directory);
     future.get_mut(DATABASE).unwrap()[63] = 2;
-    lay(&directory, &future);
-    let said = refused(&directory, Open::Either);
+    write_files(&directory, &future);
+    let message = refused(&directory, Open::Either);
     assert!(
-        said.ends_with("format 2, but this program knows format 1; nothing was changed: use a newer program"),
-        "{said}"
+        message
+            .ends_with("format 2, but this program knows format 1; nothing was changed: use a newer program"),
+        "{message}"
     );
     assert!(files(&directory) == future);
 }
 
 #[test]
-fn foreign_files_are_left_alone() {
-    let home = home();
+fn foreign_files_are_not_touched() {
+    let home = temporary_directory();
     let directory = home.path().join("store");
-    let told = sample(&directory);
+    let contents = sample(&directory);
     let foreign = ["seal.bak", "events.db~", ".events.db.swp", "core", "events.db-shm"];
     for name in foreign {
         fs::write(directory.join(name), name).unwrap();
     }
-    assert_eq!(StoreContents::of(&open(&directory).unwrap()).unwrap(), told);
+    assert_eq!(StoreContents::of(&open(&directory).unwrap()).unwrap(), contents);
     let left: Files = files(&directory);
     for name in &foreign[..4] {
         assert_eq!(left[*name], name.as_bytes());
     }
     fs::write(directory.join("events.db-journal"), "not ours").unwrap();
-    let said = refused(&directory, Open::Existing);
-    assert!(said.contains("events.db-journal: a rollback journal"), "{said}");
+    let message = refused(&directory, Open::Existing);
+    assert!(message.contains("events.db-journal: a rollback journal"), "{message}");
     assert_eq!(files(&directory)["events.db-journal"], b"not ours");
 }
 
-/// Edits by hand that SQLite finds in order.
+/// Manual edits that leave a valid SQLite database.
 #[test]
-fn edits_are_found() {
+fn manual_edits_are_detected() {
     let edits = [
         (
             "UPDATE events SET body = '{\"row\":1,\"class\":\"kleiner\"}' WHERE seq = 2",
@@ -157,37 +161,37 @@ fn edits_are_found() {
         ("CREATE VIEW labels AS SELECT 1", "the tables are not those of a store"),
         ("PRAGMA journal_mode = DELETE", "does not begin as the database of a store does"),
     ];
-    let home = home();
+    let home = temporary_directory();
     let directory = home.path().join("store");
     sample(&directory);
     let whole = files(&directory);
     for (edit, expected) in edits {
-        lay(&directory, &whole);
+        write_files(&directory, &whole);
         Connection::open(directory.join(DATABASE)).unwrap().execute_batch(edit).unwrap();
-        let said = refused(&directory, Open::Existing);
-        assert!(said.contains(expected) && said.contains(DATABASE), "{edit}: {said}");
+        let message = refused(&directory, Open::Existing);
+        assert!(message.contains(expected) && message.contains(DATABASE), "{edit}: {message}");
     }
 }
 
 #[test]
-fn another_program_may_read_along() {
-    let home = home();
+fn another_program_may_read_at_the_same_time() {
+    let home = temporary_directory();
     let directory = home.path().join("store");
-    let told = sample(&directory);
+    let contents = sample(&directory);
     let reader = Connection::open(directory.join(DATABASE)).unwrap();
     let count =
         || reader.query_row("SELECT count(*) FROM events", [], |row| row.get::<_, i64>(0)).unwrap() as u64;
-    assert_eq!(count(), told.next);
+    assert_eq!(count(), contents.next);
     let mut store = open(&directory).unwrap();
     crate::common::append(&mut store, "label", b"{}");
-    assert_eq!(count(), told.next + 1);
+    assert_eq!(count(), contents.next + 1);
     drop(store);
-    assert_eq!(open(&directory).unwrap().next_seq(), told.next + 1);
+    assert_eq!(open(&directory).unwrap().next_seq(), contents.next + 1);
 }
 
 #[test]
-fn another_program_that_writes_is_noticed() {
-    let home = home();
+fn writes_of_another_program_are_detected() {
+    let home = temporary_directory();
     let directory = home.path().join("store");
     sample(&directory);
     let mut store = open(&directory).unwrap();
@@ -195,25 +199,25 @@ fn another_program_that_writes_is_noticed() {
         .unwrap()
         .execute_batch("UPDATE store SET generation = 99")
         .unwrap();
-    let said = store.append(&[]).and_then(|_| store.keep_snapshot(8, b"")).unwrap_err().to_string();
-    assert!(said.contains("another program wrote into the database"), "{said}");
+    let message = store.append(&[]).and_then(|_| store.keep_snapshot(8, b"")).unwrap_err().to_string();
+    assert!(message.contains("another program wrote into the database"), "{message}");
     assert!(matches!(store.keep_snapshot(8, b""), Err(Error::Failed { .. })));
 }
 
 #[test]
-fn a_second_opener_is_refused_at_once() {
-    let home = home();
+fn a_second_process_is_refused_at_once() {
+    let home = temporary_directory();
     let directory = home.path().join("store");
     sample(&directory);
     let store = open(&directory).unwrap();
     let start = Instant::now();
     assert!(matches!(open(&directory), Err(Error::InUse { .. })));
-    let other = child("opening::opens", &directory).stdout(Stdio::piped()).output().unwrap();
+    let other = child("opening::opens_the_given_store", &directory).stdout(Stdio::piped()).output().unwrap();
     assert!(start.elapsed() < Duration::from_secs(1));
-    let said = String::from_utf8_lossy(&other.stdout).into_owned();
+    let message = String::from_utf8_lossy(&other.stdout).into_owned();
     assert!(
-        said.contains("store: in use by another process; stop it first, or name another directory"),
-        "{said}"
+        message.contains("store: in use by another process; stop it first, or name another directory"),
+        "{message}"
     );
     drop(store);
     open(&directory).unwrap();
@@ -221,21 +225,21 @@ fn a_second_opener_is_refused_at_once() {
 
 #[test]
 #[ignore = "started by other tests"]
-fn opens() {
-    let Some(directory) = given() else { return };
+fn opens_the_given_store() {
+    let Some(directory) = child_directory() else { return };
     match open(&directory) {
         Ok(store) => println!("opened {}", store.next_seq()),
         Err(error) => println!("refused {error}"),
     }
 }
 
-/// Root may write anywhere, so another user tries.
+/// Root may write everywhere, so the test runs as another user.
 #[cfg(unix)]
 #[test]
-fn a_directory_that_cannot_be_written() {
+fn refuses_a_directory_without_write_permission() {
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
     use std::os::unix::process::CommandExt;
-    let home = home();
+    let home = temporary_directory();
     let directory = home.path().join("store");
     sample(&directory);
     let readable =
@@ -249,15 +253,15 @@ fn a_directory_that_cannot_be_written() {
     let binary = home.path().join("suite");
     fs::copy(std::env::current_exe().unwrap(), &binary).unwrap();
     let mut other = std::process::Command::new(&binary);
-    crate::common::arguments(&mut other, "opening::opens", &directory);
+    crate::common::arguments(&mut other, "opening::opens_the_given_store", &directory);
     if fs::metadata(&directory).unwrap().uid() == 0 {
         other.uid(65_534).gid(65_534);
     }
-    let said = String::from_utf8_lossy(&other.current_dir("/").output().unwrap().stdout).into_owned();
+    let message = String::from_utf8_lossy(&other.current_dir("/").output().unwrap().stdout).into_owned();
     readable(&directory, 0o755);
     assert!(
-        said.contains("refused cannot open for writing") && said.contains("seal: Permission denied"),
-        "{said}"
+        message.contains("refused cannot open for writing") && message.contains("seal: Permission denied"),
+        "{message}"
     );
     assert!(files(&directory) == before);
 }

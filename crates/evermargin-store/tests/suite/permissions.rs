@@ -1,8 +1,8 @@
-//! The directory and every file of a store are for their owner alone, whatever the umask.
+//! Only the owner has access to the directory and the files of a store, for any umask.
 
 #![cfg(unix)]
 
-use crate::common::{append, arguments, given, home, open};
+use crate::common::{append, arguments, child_directory, open, temporary_directory};
 use evermargin_store::{Open, Store};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -16,7 +16,7 @@ fn mode(path: &Path) -> u32 {
 #[test]
 #[ignore = "started by other tests"]
 fn creates_and_checks() {
-    let Some(directory) = given() else { return };
+    let Some(directory) = child_directory() else { return };
     let mut store = Store::open(&directory, Open::Create).unwrap();
     append(&mut store, "batch", &[1; 9000]);
     drop(store);
@@ -34,7 +34,7 @@ fn creates_and_checks() {
 
 #[test]
 fn only_the_owner_can_read_a_store() {
-    let home = home();
+    let home = temporary_directory();
     for umask in ["000", "022", "077"] {
         let mut child = Command::new("sh");
         child.args(["-c", &format!("umask {umask}; exec \"$0\" \"$@\"")]);
@@ -47,8 +47,8 @@ fn only_the_owner_can_read_a_store() {
 }
 
 #[test]
-fn opening_takes_away_access_that_others_were_given() {
-    let home = home();
+fn opening_removes_access_of_others() {
+    let home = temporary_directory();
     let directory = home.path().join("store");
     append(&mut Store::open(&directory, Open::Create).unwrap(), "batch", &[1; 9]);
     let paths: Vec<_> = fs::read_dir(&directory).unwrap().map(|entry| entry.unwrap().path()).collect();

@@ -1,11 +1,11 @@
-//! What goes in comes out, in the same process and in the next.
+//! Written contents are read back, in the same process and in the next.
 
-use crate::common::{StoreContents, append, fill, home, open, sample};
+use crate::common::{StoreContents, append, fill, open, sample, temporary_directory};
 use evermargin_store::{BODY_LIMIT, Error, Event, Open, Record, Store};
 
 #[test]
-fn events_of_every_shape_come_back() {
-    let home = home();
+fn events_of_all_kinds_are_read_back() {
+    let home = temporary_directory();
     let directory = home.path().join("a place/with #odd? 100% näme");
     let long = "k".repeat(255);
     let large: Vec<u8> = (0..300_000_u64).map(|i| ((i * i) >> 7) as u8).collect();
@@ -22,13 +22,13 @@ fn events_of_every_shape_come_back() {
     assert_eq!(store.append(&events[..4]).unwrap(), 0..4);
     assert_eq!(store.append(&[]).unwrap(), 4..4);
     assert_eq!(store.append(&events[4..]).unwrap(), 4..6);
-    let told = StoreContents::of(&store).unwrap();
+    let contents = StoreContents::of(&store).unwrap();
     drop(store);
     let store = open(&directory).unwrap();
-    assert_eq!(StoreContents::of(&store).unwrap(), told);
+    assert_eq!(StoreContents::of(&store).unwrap(), contents);
     for (seq, &(kind, body)) in shapes.iter().enumerate() {
         let expected = Record { seq: seq as u64, kind: kind.to_string(), body: Some(body.to_vec()) };
-        assert_eq!(told.records[seq], expected);
+        assert_eq!(contents.records[seq], expected);
         assert_eq!(store.events(seq as u64).next().unwrap().unwrap(), expected);
     }
     assert_eq!(store.events(6).count(), 0);
@@ -36,20 +36,20 @@ fn events_of_every_shape_come_back() {
 }
 
 #[test]
-fn a_closed_store_is_two_files() {
-    let home = home();
+fn a_closed_store_has_two_files() {
+    let home = temporary_directory();
     let directory = home.path().join("store");
-    let told = sample(&directory);
+    let contents = sample(&directory);
     let names: Vec<String> = crate::common::files(&directory).into_keys().collect();
     assert_eq!(names, ["events.db", "seal"]);
-    assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 1, "the draft of the store is gone");
+    assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 1, "the temporary directory is removed");
     let store = open(&directory).unwrap();
-    assert_eq!(StoreContents::of(&store).unwrap(), told);
+    assert_eq!(StoreContents::of(&store).unwrap(), contents);
 }
 
 #[test]
-fn snapshots_keep_the_two_newest_and_cover_what_may_be_forgotten() {
-    let home = home();
+fn the_two_newest_snapshots_are_kept_and_bound_forgetting() {
+    let home = temporary_directory();
     let directory = home.path().join("store");
     let mut store = Store::open(&directory, Open::Create).unwrap();
     fill(&mut store);
@@ -71,14 +71,14 @@ fn snapshots_keep_the_two_newest_and_cover_what_may_be_forgotten() {
         assert_eq!(refused.to_string(), format!("snapshot before event {seq}: must be at one of 8 to 8"));
     }
     append(&mut store, "tick", b"refusals do not make it fail");
-    let told = StoreContents::of(&store).unwrap();
+    let contents = StoreContents::of(&store).unwrap();
     drop(store);
-    assert_eq!(StoreContents::of(&open(&directory).unwrap()).unwrap(), told);
+    assert_eq!(StoreContents::of(&open(&directory).unwrap()).unwrap(), contents);
 }
 
 #[test]
-fn a_snapshot_of_several_pieces() {
-    let home = home();
+fn a_large_snapshot_is_read_back() {
+    let home = temporary_directory();
     let directory = home.path().join("store");
     let mut store = Store::open(&directory, Open::Create).unwrap();
     let body: Vec<u8> = (0..(130_u32 << 20)).map(|i| (i >> 11) as u8).collect();
@@ -89,8 +89,8 @@ fn a_snapshot_of_several_pieces() {
 }
 
 #[test]
-fn what_cannot_be_kept_is_refused_and_changes_nothing() {
-    let home = home();
+fn refuses_invalid_events_without_changes() {
+    let home = temporary_directory();
     let mut store = Store::open(&home.path().join("store"), Open::Either).unwrap();
     let (long, large) = ("k".repeat(256), vec![0; BODY_LIMIT + 1]);
     for (kind, body) in [("", &b""[..]), (&long, b""), ("a\0", b""), ("large", &large)] {
@@ -102,8 +102,8 @@ fn what_cannot_be_kept_is_refused_and_changes_nothing() {
 }
 
 #[test]
-fn forgetting_bounds_the_disk() {
-    let home = home();
+fn forgetting_bodies_bounds_the_file_size() {
+    let home = temporary_directory();
     let directory = home.path().join("store");
     let mut store = Store::open(&directory, Open::Create).unwrap();
     let batch = vec![0xaa; 200_000];

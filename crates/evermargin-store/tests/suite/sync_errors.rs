@@ -1,7 +1,7 @@
-//! The disk refuses to sync, once, at the k-th time, for every k: nothing is acknowledged from then on, and what was
-//! acknowledged before is there. The errors come from strace; where it is missing or may not trace, the test says so.
+//! One sync fails, the k-th, for every k: nothing is acknowledged after it, and what was acknowledged before is kept. The
+//! errors are injected with strace; if it is missing or may not trace, the test prints this.
 
-use crate::common::{StoreContents, append, arguments, given, home, open};
+use crate::common::{StoreContents, append, arguments, child_directory, open, temporary_directory};
 use evermargin_store::{Error, Event, Open, Result, Store};
 use std::process::Command;
 
@@ -19,8 +19,8 @@ fn write_some(store: &mut Store) -> Result<()> {
 
 #[test]
 #[ignore = "started by other tests"]
-fn writes_a_little() {
-    let Some(directory) = given() else { return };
+fn writes_some_events() {
+    let Some(directory) = child_directory() else { return };
     let mut store = match Store::open(&directory, Open::Either) {
         Ok(store) => store,
         Err(error) => return println!("\nnot opened: {error}"),
@@ -34,12 +34,12 @@ fn writes_a_little() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn every_sync_that_fails() {
+fn no_failed_sync_loses_acknowledged_events() {
     let works = Command::new("strace").args(["-qq", "-o", "/dev/null", "true"]).status();
     if !works.is_ok_and(|status| status.success()) {
         return println!("strace is missing or may not trace: not tested");
     }
-    let home = home();
+    let home = temporary_directory();
     let mut failures = 0;
     for (call, times) in [("fsync", 24), ("fdatasync", 14)] {
         for time in 1..=times {
@@ -48,19 +48,22 @@ fn every_sync_that_fails() {
             traced.args(["-f", "-qq", "-o", "/dev/null", "-e", &format!("trace={call}")]);
             traced.args(["-e", &format!("inject={call}:error=EIO:when={time}")]);
             traced.arg(std::env::current_exe().unwrap());
-            arguments(&mut traced, "sync_errors::writes_a_little", &directory);
+            arguments(&mut traced, "sync_errors::writes_some_events", &directory);
             let output = traced.output().unwrap();
-            let said = String::from_utf8_lossy(&output.stdout).into_owned();
-            assert!(output.status.success(), "{call} {time}: {said}");
-            failures += usize::from(said.contains("\nfailed: "));
-            let mut numbers = said.lines().filter_map(|line| line.strip_prefix("acknowledged "));
+            let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+            assert!(output.status.success(), "{call} {time}: {printed}");
+            failures += usize::from(printed.contains("\nfailed: "));
+            let mut numbers = printed.lines().filter_map(|line| line.strip_prefix("acknowledged "));
             let acknowledged = numbers.next_back().map_or(0, |number| number.parse().unwrap());
             if !directory.exists() {
-                assert!(said.contains("\nnot opened: "), "{call} {time}: {said}");
+                assert!(printed.contains("\nnot opened: "), "{call} {time}: {printed}");
                 continue;
             }
             let mut store = open(&directory).unwrap();
-            assert!((acknowledged..=acknowledged + 1).contains(&store.next_seq()), "{call} {time}: {said}");
+            assert!(
+                (acknowledged..=acknowledged + 1).contains(&store.next_seq()),
+                "{call} {time}: {printed}"
+            );
             assert_eq!(StoreContents::of(&store).unwrap().records.len() as u64, store.next_seq());
             append(&mut store, "tick", b"");
         }

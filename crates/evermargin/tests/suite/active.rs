@@ -1,4 +1,4 @@
-//! Learning by asking. Numbers in brackets are those of the list of invariants in the digest of Ertekin's thesis.
+//! Active learning. Numbers in brackets are those of the list of invariants for Ertekin's thesis.
 use crate::common::clouds;
 use evermargin::active::{StopRule, Stopped, Strategy};
 use evermargin::data::{Label, Matrix};
@@ -19,9 +19,9 @@ fn fit(p: &LasvmParams, x: &Matrix, problems: &[Targets]) -> (Model, Online) {
     (fitted.model, fitted.online.unwrap())
 }
 
-/// Flips the labels of all rows that are no points of the state and were not asked about.
+/// Flips the labels of all rows whose label does not influence the run.
 fn flip_unseen(x: &Matrix, problems: &[Targets], p: &LasvmParams) -> (Vec<Targets>, usize) {
-    // the rows asked about are those whose labels change the run: found by trying each
+    // rows whose label was read are found by flipping each label in turn
     let (model, online) = fit(p, x, problems);
     let mut flipped = problems.to_vec();
     let mut unseen = 0;
@@ -37,14 +37,14 @@ fn flip_unseen(x: &Matrix, problems: &[Targets], p: &LasvmParams) -> (Vec<Target
     }
     assert!(
         unseen + online.labels >= x.rows(),
-        "{unseen} labels do not matter, {} were asked",
+        "{unseen} labels have no influence, {} were queried",
         online.labels
     );
     (flipped, unseen)
 }
 
 #[test]
-fn choices_do_not_depend_on_labels_nobody_asked_for() {
+fn choices_do_not_depend_on_labels_that_were_not_queried() {
     // [25]
     let (x, problems) = clouds(90, 2, 2);
     for select in [Strategy::Active, Strategy::AutoActive] {
@@ -55,14 +55,14 @@ fn choices_do_not_depend_on_labels_nobody_asked_for() {
         assert!(unseen >= 50);
         assert!(fit(&p, &x, &flipped).0 == fit(&p, &x, &problems).0);
     }
-    // the gradient strategy reads what it does not choose: that is counted, and ends with the budget
+    // the gradient strategy also reads labels that it does not choose: they are counted, and training ends with the budget
     let p = LasvmParams { pool: 20, stop: StopRule::Never, labels: 60, ..params(Strategy::Gradient) };
     let (_, online) = fit(&p, &x, &problems);
     assert_eq!((online.labels, online.stopped), (60, Stopped::Budget));
 }
 
 #[test]
-fn a_pool_of_all_is_the_full_search() {
+fn a_pool_of_all_rows_equals_the_full_search() {
     // [26]
     let (x, problems) = clouds(150, 3, 7);
     let p = LasvmParams { labels: 60, stop: StopRule::Never, finish: false, ..params(Strategy::Active) };
@@ -75,12 +75,12 @@ fn a_pool_of_all_is_the_full_search() {
         rows.sort();
         rows
     };
-    // the first choices agree; a pool is drawn in random order, so equal scores may part later
+    // the first choices agree; a pool is drawn in random order, so rows with equal scores may differ later
     assert_eq!(points(&a), points(&b));
 }
 
 #[test]
-fn every_sample_is_taken_once() {
+fn every_sample_is_learned_once() {
     // [28]
     let (x, problems) = clouds(200, 2, 9);
     for select in [Strategy::Random, Strategy::Active, Strategy::AutoActive, Strategy::Gradient] {
@@ -93,7 +93,7 @@ fn every_sample_is_taken_once() {
 }
 
 #[test]
-fn the_margin_rule_stops_early_and_loses_nothing() {
+fn the_margin_rule_stops_early_without_loss_of_accuracy() {
     // [29]
     let (x, problems) = clouds(2000, 2, 14);
     let (model, online) = fit(&params(Strategy::Active), &x, &problems);
@@ -110,7 +110,7 @@ fn the_margin_rule_stops_early_and_loses_nothing() {
 }
 
 #[test]
-fn cross_validation_finds_a_number_of_labels() {
+fn the_cross_validated_rule_stops_before_all_samples() {
     let (x, problems) = clouds(300, 2, 15);
     let p = LasvmParams { stop: StopRule::CrossValidated, ..params(Strategy::Active) };
     let (_, online) = fit(&p, &x, &problems);
@@ -119,7 +119,7 @@ fn cross_validation_finds_a_number_of_labels() {
 }
 
 #[test]
-fn a_budget_is_never_overspent_and_seeds_count() {
+fn a_label_budget_is_never_exceeded_and_includes_initial_labels() {
     let (x, mut problems) = clouds(400, 2, 16);
     for (i, y) in problems[0].y.iter_mut().enumerate() {
         *y = if i % 40 == 0 { Label::Pos } else { Label::Neg };
@@ -132,21 +132,18 @@ fn a_budget_is_never_overspent_and_seeds_count() {
             }
         }
         let (_, online) = fit(&LasvmParams { labels: 380, ..params(select) }, &x, &problems);
-        assert_eq!(
-            online.counts.seen as usize, online.labels,
-            "every label that was paid for is learned from"
-        );
+        assert_eq!(online.counts.seen as usize, online.labels, "every queried label is learned");
         let (_, online) = fit(&LasvmParams { curve: true, ..params(select) }, &x, &problems);
         assert!(
             online.labels >= 100,
-            "five of the rare class take about two hundred labels: {}",
+            "five labels of the rare class take about two hundred queries: {}",
             online.labels
         );
     }
 }
 
 #[test]
-fn what_does_not_go_together_is_refused() {
+fn refuses_incompatible_parameters() {
     let (x, problems) = clouds(60, 2, 20);
     let refused = |p: LasvmParams| p.fit(x.view(), &problems, &()).unwrap_err().to_string();
     let p = params(Strategy::Active);
@@ -158,7 +155,7 @@ fn what_does_not_go_together_is_refused() {
 }
 
 #[test]
-fn pairs_of_classes_are_asked_about_one_by_one() {
+fn pairs_of_classes_are_queried_separately() {
     let (x, problems) = clouds(120, 2, 21);
     let pair = |skip: usize| {
         let y = (0..120).map(|i| if i % 3 == skip { Label::Unknown } else { problems[0].y[i] }).collect();
@@ -178,7 +175,7 @@ fn pairs_of_classes_are_asked_about_one_by_one() {
 }
 
 #[test]
-fn virtual_points_lie_between_positives_that_became_support_vectors() {
+fn virtual_points_lie_between_positive_samples() {
     // [30]
     let (x, mut problems) = clouds(300, 2, 17);
     for (i, y) in problems[0].y.iter_mut().enumerate() {
@@ -192,7 +189,7 @@ fn virtual_points_lie_between_positives_that_became_support_vectors() {
         let (model, online) = fit(&p, &x, &problems);
         let [created, support] = online.virtual_points;
         assert!(created > 0 && created % v == 0 && created <= v * positives.len() && support <= created);
-        assert_eq!(online.counts.seen as usize, 300 + created, "they are candidates like any other");
+        assert_eq!(online.counts.seen as usize, 300 + created, "virtual points are candidates");
         let Model::Expansion { points, .. } = &model else { panic!() };
         let pair = |i: usize, m: &Matrix| {
             let mut p = [0.0; 2];
@@ -203,8 +200,8 @@ fn virtual_points_lie_between_positives_that_became_support_vectors() {
         let made: Vec<[f64; 2]> =
             (0..points.rows()).map(|i| pair(i, points)).filter(|p| !real.contains(p)).collect();
         assert_eq!(made.len(), support);
-        let told = online.made.unwrap();
-        let all_made: Vec<[f64; 2]> = (0..told.rows()).map(|i| pair(i, &told)).collect();
+        let virtual_rows = online.made.unwrap();
+        let all_made: Vec<[f64; 2]> = (0..virtual_rows.rows()).map(|i| pair(i, &virtual_rows)).collect();
         assert_eq!(all_made.len(), created);
         assert!(made.iter().all(|m| all_made.contains(m)));
         for m in all_made {
@@ -222,7 +219,7 @@ fn virtual_points_lie_between_positives_that_became_support_vectors() {
 }
 
 #[test]
-fn scores_of_a_pool_follow_the_machine() {
+fn pool_scores_follow_the_decisions_of_the_state() {
     let (x, problems) = clouds(300, 3, 18);
     for (max_points, bytes) in [(1000, 1 << 20), (1000, 0), (40, 1 << 20), (40, 0)] {
         let p = LasvmParams { kernel: RBF, max_points, ..Default::default() };
@@ -246,7 +243,7 @@ fn scores_of_a_pool_follow_the_machine() {
 }
 
 #[test]
-fn retraining_after_every_label_is_the_batch_machine_of_those_labels() {
+fn retraining_after_every_label_equals_batch_training() {
     let (x, problems) = clouds(120, 2, 19);
     let p = LasvmParams { retrain: true, labels: 50, tolerance: 1e-5, ..params(Strategy::Active) };
     let (model, online) = fit(&p, &x, &problems);

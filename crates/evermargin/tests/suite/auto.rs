@@ -1,4 +1,4 @@
-//! `auto`: at least as good as labels alone where structure helps, and harmless where it does not.
+//! `auto`: at least as good as labels alone where structure helps, and not worse where it does not.
 
 use evermargin::data::Label;
 use evermargin::datasets::{GenerateParams, generate};
@@ -17,7 +17,7 @@ fn data(name: &str, rows: usize, noise: Option<f64>, seed: u64) -> (Matrix, Vec<
     (x, labels.of.iter().map(|c| c.unwrap()).collect())
 }
 
-/// The problems in which the first `each` rows of every class have a label.
+/// Problems in which the first `each` rows of every class are labeled.
 fn problems(class: &[u32], each: usize) -> Vec<Targets> {
     let count = class.iter().max().unwrap() + 1;
     let mut seen = vec![0; count as usize];
@@ -67,7 +67,7 @@ fn candidates(t: &Transduced) -> Vec<ParamValues> {
 }
 
 #[test]
-fn moons_from_six_labels_are_better_than_labels_alone() {
+fn two_moons_from_six_labels_are_better_than_labels_alone() {
     let (mut with, mut without) = (0.0, 0.0);
     for seed in 1..=5 {
         let (x, class) = data("two-moons", 300, Some(0.12), seed);
@@ -97,13 +97,13 @@ fn weights_are_a_distribution_and_every_candidate_is_listed() {
 }
 
 #[test]
-fn one_label_per_class_is_enough() {
+fn accepts_one_label_per_class() {
     let (x, class) = data("spheres", 200, None, 2);
     let problems = problems(&class, 1);
     let t = params(0.1).fit(x.view(), &problems, &()).unwrap().transduced.unwrap();
     assert!(candidates(&t).iter().all(|row| !row.contains_key("accuracy")), "nothing could be held out");
     assert!(t.scores.iter().flatten().all(|f| f.is_finite()));
-    // what was given stays
+    // given labels are kept
     for i in 0..class.len() {
         if problems[0].y[i] != Label::Unknown {
             assert_eq!(labeled_class(&t, i), class[i]);
@@ -112,7 +112,7 @@ fn one_label_per_class_is_enough() {
 }
 
 #[test]
-fn the_number_of_threads_changes_no_bit() {
+fn results_are_bit_identical_for_any_number_of_threads() {
     let (x, class) = data("two-moons", 150, Some(0.2), 5);
     let problems = problems(&class, 5);
     let run = |threads: usize| {
@@ -125,7 +125,7 @@ fn the_number_of_threads_changes_no_bit() {
 }
 
 #[test]
-fn a_given_ratio_is_kept() {
+fn a_given_ratio_is_respected() {
     let (x, class) = data("two-moons", 200, Some(0.3), 7);
     let params = AutoParams { ratio: Ratio::Given(vec![0.3]), ..params(1.0) };
     let problems = problems(&class, 5);
@@ -134,7 +134,7 @@ fn a_given_ratio_is_kept() {
 }
 
 #[test]
-fn without_unlabeled_rows_labels_alone_are_combined() {
+fn without_unlabeled_rows_only_supervised_candidates_are_combined() {
     let (x, class) = data("two-moons", 60, Some(0.1), 1);
     let t = params(1.0).fit(x.view(), &problems(&class, 60), &()).unwrap().transduced.unwrap();
     assert!(candidates(&t).iter().all(|row| {
@@ -144,7 +144,7 @@ fn without_unlabeled_rows_labels_alone_are_combined() {
 }
 
 #[test]
-fn rows_that_are_all_equal_are_no_trouble() {
+fn identical_rows_give_finite_scores() {
     let x = Matrix::dense(vec![1.0; 80], 40, 2).unwrap();
     let class: Vec<u32> = (0..40).map(|i| i % 2).collect();
     let fitted = params(1.0).fit(x.view(), &problems(&class, 3), &()).unwrap();
@@ -152,7 +152,7 @@ fn rows_that_are_all_equal_are_no_trouble() {
 }
 
 #[test]
-fn documents_without_words_join_no_classes() {
+fn empty_documents_do_not_connect_classes() {
     // two topics of ten words each, and documents without words
     let rows = 120;
     let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
@@ -175,20 +175,20 @@ fn documents_without_words_join_no_classes() {
     assert!(right as f64 > 0.95 * filled.len() as f64, "{right} of {}", filled.len());
 }
 
-/// Says stop after some questions.
-struct StopsAfter(AtomicU64);
+/// Stops training after a number of calls.
+struct StopAfter(AtomicU64);
 
-impl Watch for StopsAfter {
+impl Watch for StopAfter {
     fn proceed(&self, _: &Progress) -> bool {
         self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok()
     }
 }
 
 #[test]
-fn an_interrupted_fit_returns_a_valid_answer_or_says_so() {
+fn an_interrupted_fit_returns_finite_scores_or_an_error() {
     let (x, class) = data("two-moons", 100, Some(0.1), 2);
     for steps in [0, 1, 10, 100, 1000] {
-        let watch = StopsAfter(AtomicU64::new(steps));
+        let watch = StopAfter(AtomicU64::new(steps));
         if let Ok(fitted) = params(1.0).fit(x.view(), &problems(&class, 3), &watch) {
             assert!(fitted.transduced.unwrap().scores.iter().flatten().all(|f| f.is_finite()), "{steps}");
         }

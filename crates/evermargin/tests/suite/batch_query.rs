@@ -1,4 +1,4 @@
-//! Batches of questions against their definition, brute force and the convex relaxation.
+//! Batches of queries against their definition, brute force and the convex relaxation.
 
 use evermargin::active::{
     KnownLabels, Seek, SubmodParams, diverse_batch, diverse_batch_within, relaxed_batch, submod_batch,
@@ -27,18 +27,18 @@ fn params(kernel: Kernel) -> SubmodParams {
     SubmodParams { kernel, ..Default::default() }
 }
 
-/// The kernel as it is, or the cosine for the linear one.
-fn alike(kernel: Kernel, a: &Matrix, i: usize, b: &Matrix, j: usize) -> f64 {
+/// Similarity: the kernel value, or the cosine for the linear kernel.
+fn similarity(kernel: Kernel, a: &Matrix, i: usize, b: &Matrix, j: usize) -> f64 {
     let (p, q) = (a.view().row(i), b.view().row(j));
     if kernel == Kernel::Linear { p.dot(q) / (p.norm2() * q.norm2()).sqrt() } else { kernel.eval(p, q) }
 }
 
-/// Jv of the definition.
-fn worth(kernel: Kernel, x: &Matrix, l: &Matrix, y: &[f64], lambda: [f64; 3], set: &[usize]) -> f64 {
+/// Jv from its definition.
+fn batch_value(kernel: Kernel, x: &Matrix, l: &Matrix, y: &[f64], lambda: [f64; 3], set: &[usize]) -> f64 {
     let term = |m: usize| {
-        let pairs: f64 = set.iter().map(|&j| alike(kernel, x, m, x, j)).sum();
-        let pull: f64 = y.iter().enumerate().map(|(i, y)| y * alike(kernel, x, m, l, i)).sum();
-        let crowd: f64 = (0..x.rows()).map(|j| alike(kernel, x, m, x, j)).sum();
+        let pairs: f64 = set.iter().map(|&j| similarity(kernel, x, m, x, j)).sum();
+        let pull: f64 = y.iter().enumerate().map(|(i, y)| y * similarity(kernel, x, m, l, i)).sum();
+        let crowd: f64 = (0..x.rows()).map(|j| similarity(kernel, x, m, x, j)).sum();
         -lambda[0] * pairs - lambda[1] * pull.abs() - lambda[2] * crowd
     };
     set.iter().map(|&m| term(m)).sum()
@@ -61,7 +61,7 @@ fn sets_of(n: usize, count: u32) -> impl Iterator<Item = Vec<usize>> {
 }
 
 #[test]
-fn golden_questions() {
+fn queries_equal_the_golden_values() {
     let x = matrix(&[1.0, 0.0, 0.9, 0.1, 0.8, 0.3, 0.2, 0.9, 0.0, 1.0, 0.1, 0.7], 2);
     let l = matrix(&[1.0, 0.2, 0.1, 1.0], 2);
     let [diversity, labeled, density] = [1.0, 1.0, 0.1].map(Lambda::Value);
@@ -69,12 +69,12 @@ fn golden_questions() {
     let picks = submod_batch(x.view(), l.view(), &[1.0, -1.0], &params, 3, &()).unwrap();
     assert_eq!(picks.order, [5, 0, 4]);
     let gains = [-2.035809, -2.332826, -3.905203];
-    // printed to six digits; kernel values are single precision
+    // the golden values have six decimal digits; kernel values are single precision
     picks.gains.iter().zip(gains).for_each(|(a, b)| assert!((a - b).abs() < 3e-6, "{a} is not {b}"));
 }
 
 #[test]
-fn questions_are_those_of_the_definition() {
+fn queries_equal_greedy_selection_from_the_definition() {
     for seed in 0..16 {
         let (x, l) = (random(22, 3, seed), random(4, 3, 60 + seed));
         let y = [1.0, -1.0, -1.0, 1.0];
@@ -83,24 +83,24 @@ fn questions_are_those_of_the_definition() {
             let params = SubmodParams { seek, ..params(kernel) };
             let picks = submod_batch(x.view(), l.view(), &y, &params, 8, &()).unwrap();
             let lambda = [1.0 / 16.0, 0.25, sign / 22.0];
-            let slow = greedy(22, 8, |set| worth(kernel, &x, &l, &y, lambda, set));
+            let slow = greedy(22, 8, |set| batch_value(kernel, &x, &l, &y, lambda, set));
             assert_eq!(picks.order, slow, "seed {seed}");
             let (sum, exact): (f64, f64) =
-                (picks.gains.iter().sum(), worth(kernel, &x, &l, &y, lambda, &slow));
+                (picks.gains.iter().sum(), batch_value(kernel, &x, &l, &y, lambda, &slow));
             assert!((sum - exact).abs() < 1e-6 * exact.abs(), "{sum} is not {exact}");
         }
     }
 }
 
 #[test]
-fn lengths_of_rows_do_not_matter_and_rows_of_zeros_come_last() {
+fn row_norms_do_not_matter_and_zero_rows_come_last() {
     let (x, l) = (random(40, 3, 1), random(4, 3, 2));
     let y = [1.0, -1.0, 1.0, -1.0];
     let mut rng = Pcg64::seed_from_u64(3);
     let stretched = |x: &Matrix, rng: &mut Pcg64| {
         let mut values = Vec::new();
         for i in 0..x.rows() {
-            // powers of two, so that directions are the same bits
+            // powers of two leave the bits of directions unchanged
             let scale = 2f64.powi(rng.random_range(-30..30));
             x.view().row(i).for_each(|_, v| values.push(v * scale));
         }
@@ -123,14 +123,14 @@ fn lengths_of_rows_do_not_matter_and_rows_of_zeros_come_last() {
 }
 
 #[test]
-fn the_relaxation_bounds_every_batch() {
+fn the_relaxation_is_an_upper_bound_for_all_batches() {
     for seed in 0..12 {
         let (x, l) = (random(9, 2, seed), random(3, 2, 70 + seed));
         let (y, kernel) = ([1.0, -1.0, 1.0], [Kernel::Linear, NARROW][seed as usize % 2]);
         let stop = Stop { tolerance: 1e-7, max_steps: Some(1_000_000) };
         let relaxed = relaxed_batch(x.view(), l.view(), &y, &params(kernel), 3, stop, &()).unwrap();
         let lambda = [1.0 / 6.0, 1.0 / 3.0, 1.0 / 9.0];
-        let value = |set: &[usize]| worth(kernel, &x, &l, &y, lambda, set);
+        let value = |set: &[usize]| batch_value(kernel, &x, &l, &y, lambda, set);
         let best = sets_of(9, 3).map(|set| value(&set)).fold(f64::MIN, f64::max);
         assert!(relaxed.objective >= best - 1e-6, "{} < {best}", relaxed.objective);
         assert!((relaxed.share.iter().sum::<f64>() - 3.0).abs() < 1e-9);
@@ -140,15 +140,15 @@ fn the_relaxation_bounds_every_batch() {
 }
 
 #[test]
-fn a_diverse_batch_speaks_for_all_doubts() {
+fn a_diverse_batch_represents_all_uncertain_rows() {
     for seed in 0..12 {
         let x = random(10, 2, seed);
         let mut rng = Pcg64::seed_from_u64(seed);
         let near: Vec<f64> = (0..10).map(|_| rng.random_range(0.0..1.3)).collect();
         let kernel = [Kernel::Linear, NARROW][seed as usize % 2];
         let s = |i: usize, e: usize| match kernel {
-            Kernel::Linear => 0.5 * (1.0 + alike(kernel, &x, i, &x, e)),
-            _ => alike(kernel, &x, i, &x, e),
+            Kernel::Linear => 0.5 * (1.0 + similarity(kernel, &x, i, &x, e)),
+            _ => similarity(kernel, &x, i, &x, e),
         };
         let value = |set: &[usize]| -> f64 {
             let doubts = near.iter().map(|c| (1.0 - c).max(0.0)).enumerate();
@@ -169,29 +169,29 @@ fn a_diverse_batch_speaks_for_all_doubts() {
 }
 
 #[test]
-fn copies_are_asked_about_once() {
-    // four copies on the boundary, two rows elsewhere that are less doubtful
+fn copies_are_queried_once() {
+    // four copies on the boundary, and two less uncertain rows elsewhere
     let x = matrix(&[0.0, 0.0, 0.0, 0.0, 3.0, -3.0, 9.0], 1);
     let near = [0.0, 0.0, 0.0, 0.0, 0.5, 0.6, 2.0];
     let picks = diverse_batch(x.view(), &near, NARROW, 3, &()).unwrap();
     assert_eq!(picks.order, [0, 4, 5]);
-    // more than there are doubts: then by closeness
+    // more queries than uncertain rows: the remaining ones in order of closeness
     let all = diverse_batch(x.view(), &near, NARROW, 7, &()).unwrap();
     assert_eq!((all.order.len(), all.gains.len(), all.order[6]), (7, 7, 6));
     let certain = diverse_batch(x.view(), &[3.0, 2.0, 4.0, 9.0, 9.0, 9.0, 1.0], NARROW, 3, &()).unwrap();
     assert_eq!(certain.order, [6, 1, 0]);
 }
 
-struct Stopped;
+struct StopImmediately;
 
-impl Watch for Stopped {
+impl Watch for StopImmediately {
     fn proceed(&self, _: &Progress) -> bool {
         false
     }
 }
 
 #[test]
-fn smallest_cases_and_what_is_refused() {
+fn handles_empty_input_and_refuses_invalid_parameters() {
     let (x, none) = (random(5, 2, 1), Matrix::empty(2, false));
     for kernel in [Kernel::Linear, NARROW] {
         let p = params(kernel);
@@ -202,9 +202,9 @@ fn smallest_cases_and_what_is_refused() {
         let mut all = ask(&x, 9).order;
         all.sort_unstable();
         assert_eq!(all, [0, 1, 2, 3, 4]);
-        let stopped = submod_batch(x.view(), none.view(), &[], &p, 2, &Stopped).unwrap();
+        let stopped = submod_batch(x.view(), none.view(), &[], &p, 2, &StopImmediately).unwrap();
         assert_eq!((stopped.order.len(), stopped.exit), (0, Exit::Interrupted));
-        let stopped = diverse_batch(x.view(), &[0.0; 5], kernel, 2, &Stopped).unwrap();
+        let stopped = diverse_batch(x.view(), &[0.0; 5], kernel, 2, &StopImmediately).unwrap();
         assert_eq!((stopped.order.len(), stopped.exit), (0, Exit::Interrupted));
         assert_eq!(diverse_batch(none.view(), &[], kernel, 3, &()).unwrap().order, [0; 0]);
     }
@@ -228,9 +228,9 @@ fn smallest_cases_and_what_is_refused() {
     assert_eq!(text(kernel), "parameter kernel = precomputed: must be a kernel of samples");
 }
 
-/// Two classes as signs and as classes are the same questions; of three, those of the definition.
+/// Two classes given as signs or as classes give the same queries; three classes give those of the definition.
 #[test]
-fn questions_about_several_classes_are_those_of_the_definition() {
+fn multiclass_queries_equal_greedy_selection_from_the_definition() {
     for seed in 0..16 {
         let (x, l) = (random(20, 3, seed), random(6, 3, 60 + seed));
         let kernel = [Kernel::Linear, NARROW][seed as usize % 2];
@@ -241,18 +241,18 @@ fn questions_about_several_classes_are_those_of_the_definition() {
         let same = of(KnownLabels::Signs(&signs));
         assert_eq!(two.order, same.order, "seed {seed}");
         let classes = [0, 1, 2, 0, 1, 2];
-        let lead = |m: usize| {
+        let margin_of_pulls = |m: usize| {
             let mut pulls: Vec<f64> = (0..3)
-                .map(|c| (0..6).filter(|i| classes[*i] == c).map(|i| alike(kernel, &x, m, &l, i)).sum())
+                .map(|c| (0..6).filter(|i| classes[*i] == c).map(|i| similarity(kernel, &x, m, &l, i)).sum())
                 .collect();
             pulls.sort_by(|a, b| b.total_cmp(a));
             pulls[0] - pulls[1]
         };
         let value = |set: &[usize]| -> f64 {
             let term = |&m: &usize| {
-                let pairs: f64 = set.iter().map(|&j| alike(kernel, &x, m, &x, j)).sum();
-                let crowd: f64 = (0..20).map(|j| alike(kernel, &x, m, &x, j)).sum();
-                -pairs / 12.0 - lead(m) / 6.0 + crowd / 20.0
+                let pairs: f64 = set.iter().map(|&j| similarity(kernel, &x, m, &x, j)).sum();
+                let crowd: f64 = (0..20).map(|j| similarity(kernel, &x, m, &x, j)).sum();
+                -pairs / 12.0 - margin_of_pulls(m) / 6.0 + crowd / 20.0
             };
             set.iter().map(term).sum()
         };
@@ -263,7 +263,7 @@ fn questions_about_several_classes_are_those_of_the_definition() {
     }
 }
 
-/// Greedy within a limit by definition, for every way to choose rows together.
+/// Group limits hold for all ways to select rows.
 #[test]
 fn no_group_exceeds_its_limit() {
     for seed in 0..8 {

@@ -1,4 +1,5 @@
-//! Learners of several views: against dense algebra written from the formulas, their limits and their toy.
+//! Multi-view estimators against dense algebra written from the formulas, in their limit cases, and on the toy data of the
+//! source.
 
 use evermargin::data::Label;
 use evermargin::datasets::{GenerateParams, generate};
@@ -23,7 +24,7 @@ use std::slice::from_ref;
 
 const RBF: Kernel = Kernel::Rbf { gamma: 0.8 };
 
-/// n rows of d columns, the first l labeled.
+/// `n` rows of `d` columns, the first `l` labeled.
 fn sample(n: usize, d: usize, l: usize, seed: u64) -> (Matrix, Targets) {
     let mut rng = rand_pcg::Pcg64::seed_from_u64(seed);
     let values: Vec<f64> = (0..n * d).map(|_| rng.random_range(-1.0..1.0)).collect();
@@ -46,7 +47,7 @@ fn near(a: &[f64], b: &[f64], within: f64) {
     a.iter().zip(b).enumerate().for_each(|(i, (a, b))| assert!((a - b).abs() < within, "{i}: {a} {b}"));
 }
 
-/// Gaussian elimination with pivoting: B becomes A⁻¹B. Slow and plain on purpose.
+/// A⁻¹B by Gaussian elimination with pivoting; a deliberately simple reference.
 fn eliminate(mut a: Vec<Vec<f64>>, mut b: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
     let n = a.len();
     for k in 0..n {
@@ -114,10 +115,7 @@ fn corls_solves_the_coupled_system() {
     let [alpha, beta] = coupled_system([&k[0], &k[1]], &targets, [0.05, 0.2], 0.7, 1.5);
     let (f, g) = (times(&k[0], &alpha), times(&k[1], &beta));
     let open = (7..24).map(|i| 0.05 * alpha[i] + 0.2 * beta[i]);
-    assert!(
-        open.into_iter().all(|v| v.abs() < 1e-12),
-        "gamma_1 alpha = -gamma_2 beta where there is no label"
-    );
+    assert!(open.into_iter().all(|v| v.abs() < 1e-12), "gamma_1 alpha = -gamma_2 beta on unlabeled rows");
     let params = CoRlsParams {
         gamma_a: PerView(vec![0.05, 0.2]),
         mu: PerView(vec![1.0, 1.5]),
@@ -132,9 +130,9 @@ fn corls_solves_the_coupled_system() {
     }
 }
 
-/// With kernels that are not linear the model is in single precision; the same solution otherwise.
+/// With a nonlinear kernel the model is in single precision; otherwise the solution is the same.
 #[test]
-fn kernels_may_differ_from_view_to_view() {
+fn views_may_have_different_kernels() {
     let (x, targets) = sample(20, 5, 6, 2);
     let parts = [Columns(vec![(0, 2)]).of(x.view()), Columns(vec![(2, 5)]).of(x.view())];
     let k = [gram(&parts[0], RBF), gram(&parts[1], Kernel::Linear)];
@@ -152,7 +150,7 @@ fn kernels_may_differ_from_view_to_view() {
 }
 
 #[test]
-fn without_coupling_each_view_is_its_own_least_squares() {
+fn without_coupling_each_view_is_a_separate_least_squares_fit() {
     let (x, targets) = sample(30, 5, 9, 3);
     let problems = [targets];
     let apart = CoRlsParams { gamma_c: 0.0, ..corls("1..2;3..5", Kernel::Linear) };
@@ -167,7 +165,7 @@ fn without_coupling_each_view_is_its_own_least_squares() {
 }
 
 #[test]
-fn one_view_is_the_learner_of_one_view() {
+fn a_single_view_equals_the_single_view_estimator() {
     let (x, targets) = sample(40, 3, 8, 4);
     let problems = [targets];
     let c = 1.0 / (0.01 * 8.0);
@@ -199,13 +197,13 @@ fn one_view_is_the_learner_of_one_view() {
             };
             let a = co.fit(x.view(), &problems, &()).unwrap();
             let b = lap.fit(x.view(), &problems, &()).unwrap();
-            assert_eq!(a.model, b.model, "to the bit: {loss:?} {coupling:?}");
+            assert_eq!(a.model, b.model, "not bit-identical: {loss:?} {coupling:?}");
         }
     }
 }
 
 #[test]
-fn swapped_views_are_swapped_solutions() {
+fn swapping_the_views_swaps_the_solutions() {
     let (x, targets) = sample(24, 5, 7, 5);
     let problems = [targets];
     let fit = |views: &str, gamma: [f64; 2], mu: [f64; 2], view| {
@@ -233,7 +231,7 @@ fn coregularization_kernel(k: [&[Vec<f64>]; 2], nu: f64, mu: f64) -> Vec<Vec<f64
 }
 
 #[test]
-fn the_stacked_solve_is_the_kernel_of_the_source() {
+fn coupled_views_give_the_coregularization_kernel_of_the_source() {
     let (x, _) = sample(18, 5, 4, 6);
     let parts = [Columns(vec![(0, 2)]).of(x.view()), Columns(vec![(2, 5)]).of(x.view())];
     for (kernels, nu, mu) in
@@ -246,33 +244,33 @@ fn the_stacked_solve_is_the_kernel_of_the_source() {
             .zip(kernels)
             .map(|(p, k)| LandmarkSpace::new(p.view(), k, 18, 1, &()).unwrap())
             .collect();
-        let stack = CoupledViews::new(&spans, None);
+        let coupled_views = CoupledViews::new(&spans, None);
         let cost = vec![1.0; 18];
         let form = Form { ridge: vec![1.0, nu], along: vec![None, None], agreement: mu, cost: &cost };
         let samples: Vec<Sample> = (0..18).map(|row| Sample { row, view: None }).collect();
-        let found = stack.coupled(&form).unwrap().gram(&samples).unwrap();
+        let found = coupled_views.coupled(&form).unwrap().gram(&samples).unwrap();
         for (i, wanted) in wanted.iter().enumerate() {
             let mut row = vec![0.0; 18];
             found.view().row(i).for_each(|c, v| row[c] = v);
-            near(&row, wanted, 1e-8); // landmarks leave 1e-9 of K(x, x) out
+            near(&row, wanted, 1e-8); // the landmark space omits up to 1e-9 of K(x, x)
         }
     }
 }
 
 #[test]
-fn agreement_goes_from_the_sum_kernel_to_equality() {
+fn growing_agreement_leads_from_the_sum_kernel_to_equal_views() {
     let (x, targets) = sample(20, 4, 6, 7);
     let parts = [Columns(vec![(0, 2)]).of(x.view()), Columns(vec![(2, 4)]).of(x.view())];
     let spans: Vec<LandmarkSpace> =
         parts.iter().map(|p| LandmarkSpace::new(p.view(), RBF, 20, 1, &()).unwrap()).collect();
-    let stack = CoupledViews::new(&spans, None);
+    let coupled_views = CoupledViews::new(&spans, None);
     let machine =
         RlsParams { kernel: Kernel::Precomputed, c: 10.0, fit_intercept: false, ..Default::default() };
     let outputs = |mu: f64| {
         let form = Form { ridge: vec![1.0; 2], along: vec![None, None], agreement: mu, cost: &targets.cost };
-        let solved = solve(&stack, &form, &LossOf::Sum, from_ref(&targets), &machine, &()).unwrap();
+        let solved = solve(&coupled_views, &form, &LossOf::Sum, from_ref(&targets), &machine, &()).unwrap();
         let w = solved.functions[0].concat();
-        (stack.outputs(0, &w), stack.outputs(1, &w))
+        (coupled_views.outputs(0, &w), coupled_views.outputs(1, &w))
     };
     let apart =
         |(f, g): &(Vec<f64>, Vec<f64>)| f.iter().zip(g).map(|(f, g)| (f - g).abs()).fold(0.0, f64::max);
@@ -312,14 +310,14 @@ fn laplacian(x: &Matrix) -> Vec<Vec<f64>> {
 }
 
 /// (K⁻¹ + M)⁻¹ = (I + KM)⁻¹K.
-fn warped(k: &[Vec<f64>], l: &[Vec<f64>], ratio: f64) -> Vec<Vec<f64>> {
+fn deformed_kernel(k: &[Vec<f64>], l: &[Vec<f64>], ratio: f64) -> Vec<Vec<f64>> {
     let n = k.len();
     let product = |i: usize, j: usize| (0..n).map(|t| k[i][t] * l[t][j]).sum::<f64>();
     let entry = |i: usize, j: usize| ratio * product(i, j) + f64::from(u8::from(i == j));
     eliminate((0..n).map(|i| (0..n).map(|j| entry(i, j)).collect()).collect(), k.to_vec())
 }
 
-/// f of least squares with cost C on the first l rows.
+/// Outputs of least squares with cost C on the first l rows.
 fn least_squares(k: &[Vec<f64>], targets: &Targets, c: f64) -> Vec<f64> {
     let l = targets.used().len();
     let entry = |i: usize, j: usize| k[i][j] + if i == j { 1.0 / c } else { 0.0 };
@@ -331,7 +329,7 @@ fn least_squares(k: &[Vec<f64>], targets: &Targets, c: f64) -> Vec<f64> {
 }
 
 #[test]
-fn a_joint_laplacian_is_the_mean_of_the_views() {
+fn a_joint_laplacian_is_the_weighted_mean_of_the_view_laplacians() {
     let (x, targets) = sample(24, 5, 7, 8);
     let parts = [Columns(vec![(0, 2)]).of(x.view()), Columns(vec![(2, 5)]).of(x.view())];
     let l = [laplacian(&parts[0]), laplacian(&parts[1])];
@@ -345,7 +343,7 @@ fn a_joint_laplacian_is_the_mean_of_the_views() {
     };
     let mut mean = vec![0.0; 24];
     for (v, gamma) in [(0, 0.1), (1, 0.2)] {
-        let k = warped(&gram(&parts[v], Kernel::Linear), &joint, 0.3 / gamma);
+        let k = deformed_kernel(&gram(&parts[v], Kernel::Linear), &joint, 0.3 / gamma);
         let wanted = least_squares(&k, &targets, 1.0 / gamma);
         let one = CoLapParams { view: v + 1, ..params.clone() };
         near(scores(&one.fit(x.view(), from_ref(&targets), &()).unwrap()), &wanted, 1e-9);
@@ -354,9 +352,9 @@ fn a_joint_laplacian_is_the_mean_of_the_views() {
     near(scores(&params.fit(x.view(), &[targets], &()).unwrap()), &mean, 1e-9);
 }
 
-/// Manifold co-regularization: the kernel of the source made of warped kernels.
+/// Manifold co-regularization: the co-regularization kernel (equation 4.3) of deformed kernels.
 #[test]
-fn coupled_outputs_are_the_kernel_of_warped_kernels() {
+fn manifold_coregularization_uses_the_kernel_of_deformed_kernels() {
     let (x, targets) = sample(24, 5, 7, 9);
     let parts = [Columns(vec![(0, 2)]).of(x.view()), Columns(vec![(2, 5)]).of(x.view())];
     for gamma_i in [0.0, 0.3] {
@@ -368,14 +366,14 @@ fn coupled_outputs_are_the_kernel_of_warped_kernels() {
         };
         // in units of 0.1: |f₁|² + 10γ_I f₁ᵀL₁f₁ + 2(|f₂|² + 5γ_I f₂ᵀL₂f₂) + 4Σ(f₁ − f₂)²
         let k = [
-            warped(&gram(&parts[0], Kernel::Linear), &laplacian(&parts[0]), gamma_i / 0.1),
-            warped(&gram(&parts[1], Kernel::Linear), &laplacian(&parts[1]), gamma_i / 0.2),
+            deformed_kernel(&gram(&parts[0], Kernel::Linear), &laplacian(&parts[0]), gamma_i / 0.1),
+            deformed_kernel(&gram(&parts[1], Kernel::Linear), &laplacian(&parts[1]), gamma_i / 0.2),
         ];
         let kernel = coregularization_kernel([&k[0], &k[1]], 2.0, 4.0);
         let wanted = least_squares(&kernel, &targets, 10.0);
         let fitted = params.fit(x.view(), from_ref(&targets), &()).unwrap();
         near(scores(&fitted), &wanted, 1e-8);
-        // f¹ + f² = f; a view alone speaks for both
+        // f¹ + f² = f; the output of a single view is doubled, to be on the scale of the sum
         let alone = |view| {
             let fitted =
                 CoLapParams { view, ..params.clone() }.fit(x.view(), from_ref(&targets), &()).unwrap();
@@ -386,8 +384,8 @@ fn coupled_outputs_are_the_kernel_of_warped_kernels() {
     }
 }
 
-/// Every learner of views with two of them, by name.
-fn all(kernel: Kernel) -> Vec<(&'static str, Box<dyn Fit>)> {
+/// All multi-view estimators with two views, by name.
+fn all_estimators(kernel: Kernel) -> Vec<(&'static str, Box<dyn Fit>)> {
     let views = list("1..2;3..5");
     let mut found: Vec<(&'static str, Box<dyn Fit>)> =
         vec![("corls", Box::new(CoRlsParams { center: true, ..corls("1..2;3..5", kernel) }))];
@@ -404,41 +402,41 @@ fn all(kernel: Kernel) -> Vec<(&'static str, Box<dyn Fit>)> {
 }
 
 #[test]
-fn turned_labels_turn_the_function() {
+fn flipped_labels_negate_the_scores() {
     let (x, mut targets) = sample(40, 5, 8, 10);
     (0..8).for_each(|i| targets.y[i] = if i % 2 == 0 { Label::Pos } else { Label::Neg });
-    let mut turned = targets.clone();
-    turned.y.iter_mut().for_each(|y| {
+    let mut flipped = targets.clone();
+    flipped.y.iter_mut().for_each(|y| {
         *y = match y {
             Label::Pos => Label::Neg,
             Label::Neg => Label::Pos,
             Label::Unknown => Label::Unknown,
         }
     });
-    for (name, fit) in all(Kernel::Linear) {
+    for (name, fit) in all_estimators(Kernel::Linear) {
         let a = fit.fit(x.view(), from_ref(&targets), &()).unwrap();
-        let b = fit.fit(x.view(), from_ref(&turned), &()).unwrap();
+        let b = fit.fit(x.view(), from_ref(&flipped), &()).unwrap();
         let negative: Vec<f64> = scores(&b).iter().map(|f| -f).collect();
         near(scores(&a), &negative, if name == "cotraining" { 1e-4 } else { 1e-6 });
     }
 }
 
-/// Σ|coefficients|, at least 1: single precision answers to about 1e-7 of it.
-fn size(model: &Model) -> f64 {
+/// Σ|coefficients|, at least 1: single-precision decisions are accurate to about 1e-7 of it.
+fn coefficient_sum(model: &Model) -> f64 {
     let own = match model {
         Model::Linear { .. } => 0.0,
         Model::Expansion { coef, .. } => coef.iter().flatten().map(|c| c.abs()).sum(),
-        Model::Views { parts, .. } => parts.iter().map(|p| size(&p.model)).sum(),
+        Model::Views { parts, .. } => parts.iter().map(|p| coefficient_sum(&p.model)).sum(),
     };
     own.max(1.0)
 }
 
 #[test]
-fn dense_and_sparse_rows_and_any_threads_give_the_same() {
+fn results_do_not_depend_on_storage_or_number_of_threads() {
     let (x, targets) = sample(150, 5, 20, 11);
     let sparse = x.view().to_csr();
     for kernel in [Kernel::Linear, RBF] {
-        for (name, fit) in all(kernel) {
+        for (name, fit) in all_estimators(kernel) {
             let problems = [targets.clone()];
             let run = |x: &Matrix, threads: usize| {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -449,14 +447,14 @@ fn dense_and_sparse_rows_and_any_threads_give_the_same() {
                 assert_eq!(one.model, run(&x, threads).model, "{name}");
             }
             let other = run(&sparse, 1);
-            near(scores(&one), scores(&other), 1e-6 * size(&one.model));
+            near(scores(&one), scores(&other), 1e-6 * coefficient_sum(&one.model));
         }
     }
 }
 
 #[test]
-fn a_row_of_weight_two_is_two_rows() {
-    // binary graphs see copies as neighbors: coupling by the kernel without a graph, and corls
+fn weight_two_equals_two_copies_and_weight_zero_equals_removal() {
+    // binary graphs count copies as neighbors, so this uses corls, and kernel coupling without a graph
     let (x, targets) = sample(30, 5, 8, 12);
     let twice: Vec<usize> = (0..30).chain([0, 3, 20]).collect();
     let copies = targets.select(&twice);
@@ -478,7 +476,7 @@ fn a_row_of_weight_two_is_two_rows() {
         let b = fit.fit(doubled.view(), from_ref(&copies), &()).unwrap();
         near(scores(&a), &scores(&b)[..30], 1e-5);
     }
-    // a row without weight is not there, yet is given a score
+    // a row of weight 0 does not influence the fit, but is scored
     let mut absent = weighted.clone();
     absent.cost[25] = 0.0;
     let kept: Vec<usize> = (0..30).filter(|i| *i != 25).collect();
@@ -490,10 +488,10 @@ fn a_row_of_weight_two_is_two_rows() {
 }
 
 #[test]
-fn without_unlabeled_rows_the_labels_speak_alone() {
+fn without_unlabeled_rows_the_model_equals_the_supervised_one() {
     let (x, targets) = sample(25, 5, 25, 13);
     for kernel in [Kernel::Linear, RBF] {
-        for (name, fit) in all(kernel) {
+        for (name, fit) in all_estimators(kernel) {
             let a = fit.fit(x.view(), from_ref(&targets), &()).unwrap();
             let b = fit.supervised().unwrap().fit(x.view(), from_ref(&targets), &()).unwrap();
             assert_eq!(a.model, b.model, "{name}");
@@ -516,7 +514,7 @@ fn centered_outputs_have_mean_zero_in_every_view() {
 }
 
 #[test]
-fn a_threshold_keeps_the_share_asked_for() {
+fn balance_gives_the_requested_fraction_of_positives() {
     let (x, targets) = sample(50, 5, 10, 15);
     let ratio = Ratio::Given(vec![0.3]);
     let learners: [Box<dyn Fit>; 2] = [
@@ -532,7 +530,7 @@ fn a_threshold_keeps_the_share_asked_for() {
 }
 
 #[test]
-fn a_missing_view_leaves_the_mean_of_the_others() {
+fn decisions_without_a_view_are_the_mean_of_the_other_views() {
     let (x, targets) = sample(30, 5, 10, 16);
     let params = CoRlsParams { center: true, ..corls("1..2;3..4;5", RBF) };
     let views = |view| CoRlsParams { view, ..params.clone() }.fit(x.view(), from_ref(&targets), &()).unwrap();
@@ -559,7 +557,7 @@ fn a_missing_view_leaves_the_mean_of_the_others() {
 }
 
 #[test]
-fn models_of_views_are_checked_and_linear_ones_are_plain() {
+fn refuses_invalid_view_models_and_merges_linear_views() {
     let (x, targets) = sample(20, 5, 6, 17);
     let linear = corls("4..5,1;2..3", Kernel::Linear).fit(x.view(), from_ref(&targets), &()).unwrap();
     assert!(matches!(linear.model, Model::Linear { .. }));
@@ -581,12 +579,12 @@ fn models_of_views_are_checked_and_linear_ones_are_plain() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn refuses_invalid_parameters_and_data() {
     let (x, targets) = sample(20, 5, 6, 18);
-    let said = |fit: &dyn Fit| fit.fit(x.view(), from_ref(&targets), &()).unwrap_err().to_string();
+    let error_of = |fit: &dyn Fit| fit.fit(x.view(), from_ref(&targets), &()).unwrap_err().to_string();
     for text in ["", "1..6", "0..2;3..5", "3..2", "1..2;", "1-2", "a..b", "1..2;3..99999999999999999999999"] {
         assert_eq!(
-            said(&corls(text, RBF)),
+            error_of(&corls(text, RBF)),
             format!(
                 "parameter views = {text}: must be all, or the columns of each view from 1 on, like \
                  1..3000;3001..4840, among the 5 columns of the data"
@@ -597,14 +595,14 @@ fn what_cannot_be_is_refused() {
     let kernels = |kernels: &str| CoRlsParams { kernels: kernels.into(), ..base.clone() };
     for text in ["rbf", "rbf;rbf;rbf", "rbf;poly", "rbf=x;linear", "linear=2;rbf"] {
         assert_eq!(
-            said(&kernels(text)),
+            error_of(&kernels(text)),
             format!(
                 "parameter kernels = {text}: must be same, or for each view linear, rbf or rbf=GAMMA, like \
                  rbf;linear (2 views)"
             )
         );
     }
-    assert_eq!(said(&kernels("rbf=-1;linear")), "parameter gamma = -1: must be a positive number");
+    assert_eq!(error_of(&kernels("rbf=-1;linear")), "parameter gamma = -1: must be a positive number");
     for (params, text) in [
         (
             CoRlsParams { gamma_c: -1.0, ..base.clone() },
@@ -639,7 +637,7 @@ fn what_cannot_be_is_refused() {
             "kernel = precomputed: must be a kernel of samples: views have columns",
         ),
     ] {
-        assert_eq!(said(&params), format!("parameter {text}"));
+        assert_eq!(error_of(&params), format!("parameter {text}"));
     }
     let co = colap(Coupling::Laplacian, Loss::Hinge, RBF);
     for (params, text) in [
@@ -653,12 +651,12 @@ fn what_cannot_be_is_refused() {
         ),
         (CoLapParams { tolerance: 0.0, ..co.clone() }, "tolerance = 0: must be a number between 0 and 1"),
     ] {
-        assert_eq!(said(&params), format!("parameter {text}"));
+        assert_eq!(error_of(&params), format!("parameter {text}"));
     }
     let grow = CoTrainingParams { grow: 1, ..Default::default() };
-    assert_eq!(said(&grow), "parameter grow = 1: must be 2 or more: one of each class");
+    assert_eq!(error_of(&grow), "parameter grow = 1: must be 2 or more: one of each class");
     let one = Targets { y: vec![Label::Pos; 20], cost: vec![1.0; 20] };
-    for (_, fit) in all(RBF) {
+    for (_, fit) in all_estimators(RBF) {
         let error = fit.fit(x.view(), from_ref(&one), &()).unwrap_err().to_string();
         assert_eq!(error, "training needs labeled rows of two classes; only one class (or none) has any");
         let mut bad = targets.clone();
@@ -668,29 +666,29 @@ fn what_cannot_be_is_refused() {
     }
 }
 
-/// Goes on so many times.
-struct Times(std::sync::atomic::AtomicI64);
+/// Stops training after a number of calls.
+struct StopAfter(std::sync::atomic::AtomicI64);
 
-impl Watch for Times {
+impl Watch for StopAfter {
     fn proceed(&self, _: &Progress) -> bool {
         self.0.fetch_sub(1, std::sync::atomic::Ordering::Relaxed) > 0
     }
 }
 
 #[test]
-fn an_interrupted_fit_has_a_model() {
+fn an_interrupt_leaves_a_valid_model() {
     let (x, targets) = sample(300, 5, 20, 19);
     for kernel in [Kernel::Linear, RBF] {
-        for (name, fit) in all(kernel) {
+        for (name, fit) in all_estimators(kernel) {
             for times in [0, 1, 2, 5] {
-                let fitted = fit.fit(x.view(), from_ref(&targets), &Times(times.into())).unwrap();
+                let fitted = fit.fit(x.view(), from_ref(&targets), &StopAfter(times.into())).unwrap();
                 fitted.model.check().unwrap();
                 assert_eq!(scores(&fitted).len(), 300);
                 assert!(scores(&fitted).iter().all(|f| f.is_finite()));
                 if times == 0 {
                     assert_eq!(fitted.reports[0].exit, Exit::Interrupted, "{name} {kernel:?}");
                     let known = sample(300, 5, 300, 19).1;
-                    let fitted = fit.fit(x.view(), &[known], &Times(0.into())).unwrap();
+                    let fitted = fit.fit(x.view(), &[known], &StopAfter(0.into())).unwrap();
                     assert_eq!(fitted.reports[0].exit, Exit::Interrupted, "all labeled: {name} {kernel:?}");
                 }
             }
@@ -699,7 +697,7 @@ fn an_interrupted_fit_has_a_model() {
 }
 
 #[test]
-fn several_classes_share_the_views() {
+fn problems_fitted_together_equal_separate_fits() {
     let params = GenerateParams { rows: 240, seed: 4, ..Default::default() };
     let (x, labels) = generate("waveform", &params).unwrap();
     let class: Vec<u32> = labels.of.iter().map(|c| c.unwrap()).collect();
@@ -719,21 +717,22 @@ fn several_classes_share_the_views() {
     for fit in learners {
         let together = fit.fit(x.view(), &problems, &()).unwrap();
         assert_eq!((together.reports.len(), together.model.outputs()), (3, 3));
-        let told = together.transduced.unwrap();
+        let transduction = together.transduced.unwrap();
         for (k, problem) in problems.iter().enumerate() {
             let alone = fit.fit(x.view(), from_ref(problem), &()).unwrap();
-            near(&told.scores[k], scores(&alone), 1e-5);
+            near(&transduction.scores[k], scores(&alone), 1e-5);
         }
-        let best =
-            |i: usize| (0..3).max_by(|&a, &b| told.scores[a][i].total_cmp(&told.scores[b][i])).unwrap();
+        let best = |i: usize| {
+            (0..3).max_by(|&a, &b| transduction.scores[a][i].total_cmp(&transduction.scores[b][i])).unwrap()
+        };
         let right = (60..240).filter(|&i| best(i) as u32 == class[i]).count();
         assert!(right > 130, "{right} of 180");
     }
 }
 
-/// The toy of figure 4.2, one label a class: on how many of 20 draws at most one row in a hundred comes out wrong.
+/// The toy data of figure 4.2 with one label per class: in how many of 20 draws at most 1 % of the rows are wrong.
 #[test]
-fn two_moons_two_lines_need_both_views() {
+fn corls_solves_two_moons_two_lines_and_single_views_do_not() {
     let mut solved = [0; 5];
     for seed in 0..20 {
         let params = GenerateParams { rows: 200, seed, ..Default::default() };
@@ -746,7 +745,7 @@ fn two_moons_two_lines_need_both_views() {
         let problems = [Targets { y, cost: vec![1.0; 200] }];
         let (views, kernels) = (list("1..2;3..4"), String::from("rbf=2;linear"));
         let corls = CoRlsParams { views: views.clone(), kernels: kernels.clone(), ..Default::default() };
-        // as far as figure 4.2 shows it: one round
+        // one round, as figure 4.2 shows
         let greedy = CoTrainingParams {
             views,
             kernels,

@@ -1,4 +1,4 @@
-//! The engine: the same events give the same state; what is refused changes nothing; caps hold.
+//! The engine: equal events give equal states, refused events change nothing, and limits hold.
 
 use evermargin::data::Matrix;
 use evermargin::engine::transduction::TransductionParams;
@@ -13,7 +13,7 @@ use evermargin::model::ScalingName;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
-/// A batch of two clouds whose middle lies at `shift`; the classes are called ham and spam.
+/// A batch of two clouds whose midpoint lies at `shift`; the classes are ham and spam.
 fn clouds(rows: usize, cols: usize, shift: f64, rng: &mut Pcg64) -> (Matrix, Vec<String>) {
     let (mut values, mut names) = (Vec::new(), Vec::new());
     for _ in 0..rows {
@@ -33,8 +33,9 @@ fn unlabeled(x: Matrix) -> Event {
     Event::Batch { x, labels }
 }
 
-/// Runs a batch with a person who knows everything; gives the effects of its arrival and of its end.
-fn with_answers(engine: &mut Engine, x: Matrix, names: &[String]) -> (Effects, Effects, Vec<Event>) {
+/// Runs a batch with an annotator who answers everything; returns the effects of its arrival and of its end, and the
+/// events.
+fn apply_answered_batch(engine: &mut Engine, x: Matrix, names: &[String]) -> (Effects, Effects, Vec<Event>) {
     let base = engine.rows();
     let mut events = vec![unlabeled(x)];
     let first = engine.apply(events[0].clone()).unwrap();
@@ -58,7 +59,7 @@ fn accuracy(engine: &Engine, effects: &Effects, names: &[String]) -> f64 {
     right as f64 / names.len() as f64
 }
 
-fn small() -> EngineParams {
+fn small_params() -> EngineParams {
     EngineParams {
         budget: Budget { per_batch: 4, ..Default::default() },
         kernel: KernelChoice::Fixed(Kernel::Rbf { gamma: 0.5 }),
@@ -67,19 +68,19 @@ fn small() -> EngineParams {
     }
 }
 
-/// Rows that left memory count on.
-fn echoing() -> TransductionParams {
+/// Transduction in which evicted rows keep a weight.
+fn transduction_with_evicted_rows() -> TransductionParams {
     TransductionParams { variant: Variant::Swift, evicted_weight: 5.0, ..Default::default() }
 }
 
-/// All events of a stream of batches, by an engine with these parameters.
+/// Runs a stream of batches on a new engine; returns the engine, all events and the accuracy per batch.
 fn events_of(params: &EngineParams, batches: usize) -> (Engine, Vec<Event>, Vec<f64>) {
     let mut engine = Engine::new(params).unwrap();
     let mut rng = Pcg64::seed_from_u64(7);
     let (mut events, mut right) = (Vec::new(), Vec::new());
     for _ in 0..batches {
         let (x, names) = clouds(60, 3, 0.0, &mut rng);
-        let (first, _, more) = with_answers(&mut engine, x, &names);
+        let (first, _, more) = apply_answered_batch(&mut engine, x, &names);
         right.push(accuracy(&engine, &first, &names));
         events.extend(more);
     }
@@ -87,7 +88,7 @@ fn events_of(params: &EngineParams, batches: usize) -> (Engine, Vec<Event>, Vec<
 }
 
 #[test]
-fn a_few_answers_a_batch_are_enough() {
+fn a_few_answers_per_batch_give_high_accuracy() {
     for (query_strategy, label_source) in [
         (QueryStrategy::SmallPool, LabelSource::Auto),
         (QueryStrategy::Margin, LabelSource::Model),
@@ -95,20 +96,21 @@ fn a_few_answers_a_batch_are_enough() {
         (QueryStrategy::Submod, LabelSource::Auto),
         (QueryStrategy::Random, LabelSource::Auto),
     ] {
-        let params = EngineParams { query_strategy, label_source, ..small() };
+        let params = EngineParams { query_strategy, label_source, ..small_params() };
         let (engine, _, right) = events_of(&params, 12);
         let late = right[6..].iter().sum::<f64>() / 6.0;
         assert!(late > 0.93, "{query_strategy:?} {label_source:?}: {right:?}");
         assert_eq!(engine.budget_usage().total, engine.memory().unwrap().len() as u64);
         assert!(engine.budget_usage().total <= 48);
-        assert_eq!(right[0], 0.0, "before a label nothing is said");
+        assert_eq!(right[0], 0.0, "no predictions before the first label");
     }
 }
 
-/// Sources are compared with the first labels, and later as other work pays for it: not after four batches, when it is due.
+/// Label sources are compared with the first labels. Later comparisons wait until enough other work was done, even when
+/// due (here after four batches).
 #[test]
-fn comparisons_of_sources_are_paid_by_other_work() {
-    let params = EngineParams { query_strategy: QueryStrategy::None, ..small() };
+fn comparisons_of_label_sources_wait_for_enough_other_work() {
+    let params = EngineParams { query_strategy: QueryStrategy::None, ..small_params() };
     let mut engine = Engine::new(&params).unwrap();
     let mut rng = Pcg64::seed_from_u64(5);
     let mut last_comparison = |batches: u64| {
@@ -125,10 +127,10 @@ fn comparisons_of_sources_are_paid_by_other_work() {
     assert!(last_comparison(150) > 8);
 }
 
-/// Replay equals live; saved at any event and gone on equals never stopping; so do other numbers of threads.
+/// Replay gives the live state, also when the engine is saved and restored at any event, and with any number of threads.
 #[test]
-fn the_same_events_give_the_same_state() {
-    let params = EngineParams { c_inferred: 0.5, ..small() };
+fn replay_is_bit_identical_with_saves_and_any_number_of_threads() {
+    let params = EngineParams { c_inferred: 0.5, ..small_params() };
     let (live, events, _) = events_of(&params, 8);
     let replay = |threads: usize, save_at: &(dyn Fn(usize) -> bool + Sync)| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -154,16 +156,16 @@ fn the_same_events_give_the_same_state() {
     }
 }
 
-/// Three clouds, the third from the sixth batch on, whose name comes first: classes that left memory are numbered anew with
-/// the others. What an older program saved, which kept no such thing, goes on as well.
+/// Three clouds. The third appears in the sixth batch, and its name sorts first, so classes of evicted rows are
+/// renumbered. A state saved by an older version, without evicted rows, can be resumed, too.
 #[test]
-fn what_left_memory_survives_new_classes_and_old_states() {
+fn evicted_rows_survive_new_classes_and_states_of_older_versions() {
     let params = EngineParams {
         label_source: LabelSource::Transduction,
-        transduction: Some(echoing()),
+        transduction: Some(transduction_with_evicted_rows()),
         query_strategy: QueryStrategy::Random,
         kernel: KernelChoice::Fixed(Kernel::Linear),
-        ..small()
+        ..small_params()
     };
     let run = |save: bool, old: bool| {
         let mut engine = Engine::new(&params).unwrap();
@@ -177,7 +179,7 @@ fn what_left_memory_survives_new_classes_and_old_states() {
                     names[i] = "a third".into();
                 }
             }
-            let (_, last, _) = with_answers(&mut engine, x, &names);
+            let (_, last, _) = apply_answered_batch(&mut engine, x, &names);
             right.push(accuracy(&engine, &last, &names));
             if save {
                 let mut state = serde_json::to_value(&engine).unwrap();
@@ -192,34 +194,34 @@ fn what_left_memory_survives_new_classes_and_old_states() {
     };
     let (state, right) = run(false, false);
     let late = right[10..].iter().sum::<f64>() / 6.0;
-    assert!(late > 0.75, "{right:?}: with classes exchanged a third at most would be right");
+    assert!(late > 0.75, "{right:?}: with wrongly numbered classes accuracy would be at most 1/3");
     assert_eq!(state, run(true, false).0);
     let (_, forgetful) = run(true, true);
-    assert_ne!(right, forgetful, "what left memory changes labels");
+    assert_ne!(right, forgetful, "evicted rows influence labels");
 }
 
-/// Labels that come with a batch are not looked at before it was labeled: other labels, the same answer.
+/// Predictions for a batch are made before its labels are read: other labels do not change them.
 #[test]
-fn labels_of_a_batch_are_read_after_it_was_labeled() {
+fn predictions_do_not_depend_on_the_labels_of_their_batch() {
     for label_source in [LabelSource::Auto, LabelSource::Transduction, LabelSource::Model] {
-        let params = EngineParams { label_source, ..small() };
+        let params = EngineParams { label_source, ..small_params() };
         let (_, events, _) = events_of(&params, 5);
         let mut rng = Pcg64::seed_from_u64(99);
         let (x, names) = clouds(50, 3, 0.0, &mut rng);
-        let said = |poisoned: bool| {
+        let predicted = |poisoned: bool| {
             let mut engine = Engine::new(&params).unwrap();
             events.iter().for_each(|e| drop(engine.apply(e.clone()).unwrap()));
             let flip = |n: &String| if (n == "spam") == poisoned { "ham" } else { "spam" }.to_string();
             let labels = names.iter().map(|n| Some(flip(n))).collect();
             engine.apply(Event::Batch { x: x.clone(), labels }).unwrap().labels
         };
-        assert_eq!(said(false), said(true));
+        assert_eq!(predicted(false), predicted(true));
     }
 }
 
 #[test]
-fn what_is_refused_changes_nothing() {
-    let params = EngineParams { max_classes: 3, max_rows: 100, ..small() };
+fn refused_events_do_not_change_the_engine() {
+    let params = EngineParams { max_classes: 3, max_rows: 100, ..small_params() };
     let (mut engine, _, _) = events_of(&params, 3);
     let mut rng = Pcg64::seed_from_u64(1);
     let (x, names) = clouds(20, 3, 0.0, &mut rng);
@@ -254,15 +256,15 @@ fn what_is_refused_changes_nothing() {
     fresh.apply(Event::Tick { now: 5 }).unwrap();
 }
 
-/// A label taken back, or changed and changed again, leaves the model that never had it.
+/// A label that is withdrawn, or changed repeatedly, leaves the model that never had it.
 #[test]
-fn labels_can_be_taken_back() {
-    let params = EngineParams { exploration_rate: 0.0, ..small() };
+fn corrected_and_withdrawn_labels_leave_no_trace() {
+    let params = EngineParams { exploration_rate: 0.0, ..small_params() };
     let (mut engine, _, _) = events_of(&params, 4);
-    let told = engine.memory().unwrap().labeled().to_vec();
+    let labeled = engine.memory().unwrap().labeled().to_vec();
     let first = engine.classifier().unwrap();
-    let sample = told[3].sample;
-    let name = engine.classes().names()[told[3].class as usize].clone();
+    let sample = labeled[3].sample;
+    let name = engine.classes().names()[labeled[3].class as usize].clone();
     let other = if name == "ham" { "spam" } else { "ham" };
     engine.apply(Event::Correct { sample, label: other.into() }).unwrap();
     let corrected = engine.classifier().unwrap();
@@ -270,22 +272,22 @@ fn labels_can_be_taken_back() {
     engine.apply(Event::Correct { sample, label: name }).unwrap();
     let back = engine.classifier().unwrap().model;
     engine.apply(Event::Withdraw { sample }).unwrap();
-    assert_eq!(engine.memory().unwrap().len(), told.len() - 1);
-    assert!(engine.apply(Event::Withdraw { sample }).is_err(), "twice");
+    assert_eq!(engine.memory().unwrap().len(), labeled.len() - 1);
+    assert!(engine.apply(Event::Withdraw { sample }).is_err(), "withdrawn twice");
     let without = engine.classifier().unwrap().model;
-    // made anew from the same labels: the same model, whatever happened in between
+    // rebuilt from the same labels: the same model, whatever happened in between
     let (mut again, _, _) = events_of(&params, 4);
     again.apply(Event::Withdraw { sample }).unwrap();
     assert_eq!(again.classifier().unwrap().model, without);
     assert_ne!(back, without);
     let version = engine.version();
-    let effects = engine.apply(Event::Withdraw { sample: told[0].sample }).unwrap();
+    let effects = engine.apply(Event::Withdraw { sample: labeled[0].sample }).unwrap();
     assert_eq!(effects.published, Some(version + 1));
 }
 
 #[test]
-fn classes_may_come_later() {
-    let params = EngineParams { query_strategy: QueryStrategy::None, ..small() };
+fn new_classes_may_appear_in_later_batches() {
+    let params = EngineParams { query_strategy: QueryStrategy::None, ..small_params() };
     let mut engine = Engine::new(&params).unwrap();
     let mut rng = Pcg64::seed_from_u64(2);
     let mut batch = |engine: &mut Engine, names: &[&str]| {
@@ -302,7 +304,7 @@ fn classes_may_come_later() {
         (accuracy(engine, &effects, &truth), effects)
     };
     assert_eq!(batch(&mut engine, &["m"]).0, 0.0);
-    assert!(engine.classifier().is_none(), "one class is no classifier");
+    assert!(engine.classifier().is_none(), "one class is not enough for a classifier");
     batch(&mut engine, &["m", "q"]);
     assert!(batch(&mut engine, &["m", "q"]).0 > 0.95);
     let (_, effects) = batch(&mut engine, &["m", "q", "a"]);
@@ -314,10 +316,10 @@ fn classes_may_come_later() {
     engine.classifier().unwrap().check().unwrap();
 }
 
-/// What people say of pairs labels samples; of two classes also "different".
+/// Answers about pairs label samples; with two classes, "different" does so, too.
 #[test]
-fn pairs_carry_labels() {
-    let params = EngineParams { exploration_rate: 0.0, ..small() };
+fn pairwise_constraints_propagate_labels() {
+    let params = EngineParams { exploration_rate: 0.0, ..small_params() };
     let (mut engine, _, _) = events_of(&params, 3);
     let mut rng = Pcg64::seed_from_u64(3);
     let (x, _) = clouds(20, 3, 0.0, &mut rng);
@@ -328,14 +330,14 @@ fn pairs_carry_labels() {
         let memory = engine.memory().unwrap();
         memory.find(sample).map(|at| memory.labeled()[at].class)
     };
-    // a chain that ends at a label when it is closed
+    // a chain of pairs that gets labels when one end is labeled
     engine.apply(Event::Related { a: base + 1, b: base + 2, same: true }).unwrap();
     engine.apply(Event::Related { a: base + 2, b: base + 3, same: false }).unwrap();
     assert_eq!([1, 2, 3].map(|k| class(&engine, base + k)), [None; 3]);
     engine.apply(Event::Related { a: known.sample, b: base + 1, same: false }).unwrap();
     let other = 1 - known.class;
     assert_eq!([1, 2, 3].map(|k| class(&engine, base + k)), [Some(other), Some(other), Some(known.class)]);
-    // what followed from a label goes with it, or changes with it
+    // implied labels are withdrawn or changed together with their label
     let name = |c: u32| ["ham", "spam"][c as usize].to_string();
     engine.apply(Event::Correct { sample: base + 1, label: name(known.class) }).unwrap();
     assert_eq!(
@@ -346,14 +348,14 @@ fn pairs_carry_labels() {
     assert_eq!([1, 2, 3].map(|k| class(&engine, base + k)), [None; 3]);
 }
 
-/// A label that was forgotten still implies others, and is not learned again.
+/// An evicted label still implies others, and is not learned again.
 #[test]
-fn labels_follow_from_forgotten_ones_and_can_be_taken_back() {
+fn evicted_labels_imply_others_and_can_be_withdrawn() {
     let params = EngineParams {
         max_labels: 10,
         forget: Forgetting::Window(1),
         query_strategy: QueryStrategy::None,
-        ..small()
+        ..small_params()
     };
     let mut engine = Engine::new(&params).unwrap();
     let (x, _) = clouds(6, 3, 0.0, &mut Pcg64::seed_from_u64(3));
@@ -361,7 +363,7 @@ fn labels_follow_from_forgotten_ones_and_can_be_taken_back() {
     engine.apply(Event::Batch { x, labels }).unwrap();
     engine.apply(Event::Related { a: 0, b: 1, same: true }).unwrap();
     assert_eq!(engine.memory().unwrap().len(), 2);
-    // the older label is forgotten, sample 0 stays in the batch
+    // the older label is evicted; sample 0 remains in the batch
     engine.apply(Event::Tick { now: 1 }).unwrap();
     assert_eq!(engine.memory().unwrap().labeled()[0].sample, 1);
     engine.apply(Event::Related { a: 1, b: 2, same: true }).unwrap();
@@ -372,7 +374,7 @@ fn labels_follow_from_forgotten_ones_and_can_be_taken_back() {
 }
 
 #[test]
-fn budgets_hold() {
+fn query_budgets_are_respected() {
     let params = EngineParams {
         budget: Budget {
             per_batch: 5,
@@ -381,20 +383,20 @@ fn budgets_hold() {
             queries_per_round: 2,
             ..Default::default()
         },
-        ..small()
+        ..small_params()
     };
     let mut engine = Engine::new(&params).unwrap();
     let mut rng = Pcg64::seed_from_u64(4);
-    let (mut asked, mut checks) = (0, 0);
+    let (mut asked, mut random_checks) = (0, 0);
     for batch in 0..30u64 {
         let (x, names) = clouds(40, 3, 0.0, &mut rng);
         let base = engine.rows();
         let mut questions = engine.apply(unlabeled(x)).unwrap().questions;
         let mut of_batch = 0;
         while let Some(q) = questions.pop() {
-            assert!(questions.len() < 2, "no more than a round is open");
+            assert!(questions.len() < 2, "at most one round of queries is open");
             of_batch += 1;
-            checks += usize::from(q.why == QueryReason::RandomCheck);
+            random_checks += usize::from(q.why == QueryReason::RandomCheck);
             let label = names[(q.sample - base) as usize].clone();
             let event = if of_batch == 2 {
                 Event::Skip { sample: q.sample }
@@ -403,19 +405,19 @@ fn budgets_hold() {
             };
             questions.extend(engine.apply(event).unwrap().questions);
         }
-        assert!(of_batch <= 3, "three in ten seconds: {of_batch}");
+        assert!(of_batch <= 3, "at most three in ten seconds: {of_batch}");
         asked += of_batch;
         engine.apply(Event::Tick { now: (batch + 1) * 5 }).unwrap();
     }
     assert_eq!((asked, engine.budget_usage().total), (17, 17));
-    assert!(checks < 17);
+    assert!(random_checks < 17);
 }
 
-/// With rounds of 0 nobody is asked unless somebody has time; then as many as are wanted, within the budget.
+/// With `queries_per_round` 0, queries are made only on request: the requested number, within the budget.
 #[test]
-fn questions_come_when_they_are_wanted() {
+fn queries_on_request_stay_within_the_budget() {
     let budget = Budget { per_batch: 6, total: Some(20), queries_per_round: 0, ..Default::default() };
-    let mut engine = Engine::new(&EngineParams { budget, exploration_rate: 0.3, ..small() }).unwrap();
+    let mut engine = Engine::new(&EngineParams { budget, exploration_rate: 0.3, ..small_params() }).unwrap();
     assert!(engine.apply(Event::Ask { count: 3 }).unwrap().questions.is_empty(), "there is no batch");
     let mut rng = Pcg64::seed_from_u64(8);
     let mut spent = 0;
@@ -432,14 +434,14 @@ fn questions_come_when_they_are_wanted() {
                 assert_eq!(
                     questions.len(),
                     count.min(left),
-                    "without a boundary every sample is worth a question"
+                    "without a classifier, every sample is worth a query"
                 );
             }
             (of_batch, spent) = (of_batch + questions.len(), spent + questions.len());
             for q in questions {
                 let label = names[(q.sample - base) as usize].clone();
                 let effects = engine.apply(Event::Answer { sample: q.sample, label }).unwrap();
-                assert!(effects.questions.is_empty(), "an answer does not ask");
+                assert!(effects.questions.is_empty(), "an answer causes no query");
             }
         }
     }
@@ -447,18 +449,18 @@ fn questions_come_when_they_are_wanted() {
     assert!(spent > 12);
 }
 
-/// A weight of a class is a cost of its labels: weight 1 changes nothing, a large one moves the boundary away from it.
+/// Class weights are costs of labels: weight 1 has no effect, a large one moves the decision boundary away from the class.
 #[test]
-fn weights_of_classes_go_by_name() {
+fn class_weights_apply_by_class_name() {
     let share = |weights: &[(&str, f64)]| {
         let weights = weights.iter().map(|(n, w)| ((*n).to_string(), *w)).collect();
         let class_weight = ClassWeight::Explicit(weights);
-        let mut engine = Engine::new(&EngineParams { class_weight, c: 0.1, ..small() }).unwrap();
+        let mut engine = Engine::new(&EngineParams { class_weight, c: 0.1, ..small_params() }).unwrap();
         let (x, names) = clouds(200, 3, 0.0, &mut Pcg64::seed_from_u64(11));
         engine.apply(Event::Batch { x: x.clone(), labels: names.into_iter().map(Some).collect() }).unwrap();
         let classifier = engine.classifier().unwrap();
-        let said = classifier.predict(x).unwrap();
-        (said.class.iter().filter(|c| **c == 1).count(), classifier)
+        let predicted = classifier.predict(x).unwrap();
+        (predicted.class.iter().filter(|c| **c == 1).count(), classifier)
     };
     let (plain, a) = share(&[]);
     assert_eq!(a, share(&[("ham", 1.0), ("other", 7.0)]).1);
@@ -468,33 +470,33 @@ fn weights_of_classes_go_by_name() {
     assert!(
         Engine::new(&EngineParams {
             class_weight: ClassWeight::Explicit([("a".to_string(), 0.0)].into()),
-            ..small()
+            ..small_params()
         })
         .is_err()
     );
 }
 
-/// 10⁶ samples: what is kept never exceeds what the parameters say, and state and model stay small.
+/// 10⁶ samples: stored samples stay within the limits of the parameters, and state and model stay small.
 #[test]
-fn memory_is_bounded_however_long_the_stream() {
+fn memory_is_bounded_for_a_million_samples() {
     let params = EngineParams {
         max_labels: 60,
         max_points: 50,
         max_open: 7,
         kernel: KernelChoice::Fixed(Kernel::Linear),
         label_source: LabelSource::Transduction,
-        transduction: Some(TransductionParams { exemplars: 100, ..echoing() }),
+        transduction: Some(TransductionParams { exemplars: 100, ..transduction_with_evicted_rows() }),
         budget: Budget { per_batch: 3, queries_per_round: 2, ..Default::default() },
-        ..small()
+        ..small_params()
     };
     let mut engine = Engine::new(&params).unwrap();
     let mut rng = Pcg64::seed_from_u64(5);
     let rows = 5000;
-    let (mut most, mut bytes) = (0, Vec::new());
+    let (mut max_stored, mut bytes) = (0, Vec::new());
     for batch in 0..200 {
         let (x, names) = clouds(rows, 2, 0.0, &mut rng);
         let base = engine.rows();
-        // a tenth of the batches has labels of its own; every third question stays open
+        // every tenth batch has labels of its own; every third query stays open
         let labels = (0..rows).map(|i| (batch % 10 == 0 && i % 50 == 0).then(|| names[i].clone())).collect();
         let mut questions = engine.apply(Event::Batch { x, labels }).unwrap().questions;
         while let Some(q) = questions.pop() {
@@ -504,7 +506,7 @@ fn memory_is_bounded_however_long_the_stream() {
             }
         }
         engine.apply(Event::Tick { now: batch }).unwrap();
-        most = most.max(engine.stored_samples());
+        max_stored = max_stored.max(engine.stored_samples());
         assert!(engine.memory().unwrap().len() <= 60);
         assert!(engine.pending_queries().len() <= 7);
         assert!(engine.transduction().unwrap().exemplars().rows() <= 100);
@@ -513,22 +515,22 @@ fn memory_is_bounded_however_long_the_stream() {
         }
     }
     assert_eq!(engine.rows(), 1_000_000);
-    assert!(most <= 3 * rows + 60 + 50 + 7, "{most}");
+    assert!(max_stored <= 3 * rows + 60 + 50 + 7, "{max_stored}");
     assert!(bytes[3] < bytes[0] * 5 / 4, "{bytes:?}");
 }
 
-/// A boundary that jumps is noticed, and with forgetting the engine recovers sooner.
+/// A sudden change of the decision boundary is detected, and with forgetting the accuracy recovers faster.
 #[test]
-fn changes_are_noticed_and_old_labels_forgotten() {
+fn drift_is_detected_and_forgetting_recovers_accuracy() {
     let run = |forget: Forgetting| {
         let budget = Budget { per_batch: 8, ..Default::default() };
-        let label_source = LabelSource::Model; // sources that see the batch recover without forgetting
-        let params = EngineParams { forget, exploration_rate: 0.5, budget, label_source, ..small() };
+        let label_source = LabelSource::Model; // transductive sources recover without forgetting
+        let params = EngineParams { forget, exploration_rate: 0.5, budget, label_source, ..small_params() };
         let mut engine = Engine::new(&params).unwrap();
         let mut rng = Pcg64::seed_from_u64(6);
         let (mut right, mut noticed) = (Vec::new(), None);
         for batch in 0..120 {
-            // after half of the stream the classes have changed places
+            // in the second half of the stream the classes are exchanged
             let (x, mut names) = clouds(60, 2, 0.0, &mut rng);
             if batch >= 60 {
                 names.iter_mut().for_each(|n| *n = if n == "ham" { "spam" } else { "ham" }.into());

@@ -1,5 +1,5 @@
-//! The classifiers of the loop: each equals its estimator fed with the same rows, is saved and resumed bit by bit, and keeps
-//! its caps.
+//! Classifiers of the engine: each equals its estimator trained on the same rows, resumes bit-identically, and respects
+//! its limits.
 
 use evermargin::data::{Label, Matrix};
 use evermargin::engine::{
@@ -65,7 +65,7 @@ fn close(engine: &mut Engine) {
 }
 
 #[test]
-fn local_equals_its_estimator_and_is_optimal_when_a_batch_is_closed() {
+fn local_svc_equals_its_estimator_and_is_optimal_after_each_batch() {
     let rng = &mut Pcg64::seed_from_u64(3);
     let labels_alone = EngineParams { c_inferred: 0.0, ..params(ClassifierChoice::Local) };
     let mut engine = Engine::new(&labels_alone).unwrap();
@@ -85,7 +85,7 @@ fn local_equals_its_estimator_and_is_optimal_when_a_batch_is_closed() {
         let alone = alone.get_or_insert_with(|| Lasvm::new(&machine, x.view(), 1).unwrap());
         alone.learn(all.view(), &rows, 0, &problems, &()).unwrap();
         if first {
-            alone.finish(&()); // a machine that is made from remembered labels is solved
+            alone.finish(&()); // a classifier built from stored labels is optimized
         }
         let (a, b) = (decisions(&engine, &all), alone.model().decision(all.view()).unwrap());
         assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-9), "open batch");
@@ -93,7 +93,7 @@ fn local_equals_its_estimator_and_is_optimal_when_a_batch_is_closed() {
         alone.finish(&());
         let (a, b) = (decisions(&engine, &all), alone.model().decision(all.view()).unwrap());
         assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-9), "closed batch");
-        // an independent solver of the problem of all labels, and the optimality conditions
+        // an independent solver on all labels, and the optimality conditions
         let svc = SvcParams { kernel: RBF, c: 3.0, ..Default::default() };
         let whole = svc.fit(all.view(), &problems, &()).unwrap().model;
         let best = whole.decision(all.view()).unwrap();
@@ -112,7 +112,7 @@ fn local_equals_its_estimator_and_is_optimal_when_a_batch_is_closed() {
 }
 
 #[test]
-fn seq_lapmed_learns_batches_as_its_estimator_does() {
+fn seq_lapmed_equals_its_estimator() {
     for graph_weight in [0.0, 0.5] {
         let rng = &mut Pcg64::seed_from_u64(4);
         let params = EngineParams { graph_weight, ..params(ClassifierChoice::SeqLapmed) };
@@ -127,7 +127,7 @@ fn seq_lapmed_learns_batches_as_its_estimator_does() {
         let (x, of) = rings(60, 2, rng);
         engine.apply(Event::Batch { x: x.clone(), labels: names(&of, 8) }).unwrap();
         close(&mut engine);
-        // the first labels build the machine, then the rest of their batch is learned
+        // the first labels build the classifier, then the rest of their batch is learned
         let known: Vec<usize> = (0..8).collect();
         let rest: Vec<usize> = (8..60).collect();
         let first = x.view().select(&known);
@@ -151,9 +151,9 @@ fn seq_lapmed_learns_batches_as_its_estimator_does() {
     }
 }
 
-/// The recursion by hand: a linear kernel in one column, one label per batch, no graph.
+/// The recursion computed by hand: a linear kernel in one column, one label per batch, no graph.
 #[test]
-fn golden_trace_of_sequential_med_through_the_engine() {
+fn seq_lapmed_follows_a_trace_computed_by_hand() {
     let params = EngineParams {
         kernel: KernelChoice::Fixed(Kernel::Linear),
         graph_weight: 0.0,
@@ -165,7 +165,7 @@ fn golden_trace_of_sequential_med_through_the_engine() {
         x: Matrix::dense(values, names.len(), 1).unwrap(),
         labels: names.iter().map(|n| Some((*n).to_string())).collect(),
     };
-    let standing = |engine: &Engine| match engine.classifier().unwrap().model {
+    let weight_and_bias = |engine: &Engine| match engine.classifier().unwrap().model {
         Model::Linear { weights, bias } => (weights[0][0], bias[0]),
         _ => panic!("a linear kernel has weights"),
     };
@@ -175,20 +175,20 @@ fn golden_trace_of_sequential_med_through_the_engine() {
     let near = |(w, b): (f64, f64), exact: (f64, f64)| {
         assert!((w - exact.0).abs() < 1e-3 && (b - exact.1).abs() < 1e-3, "{w} {b} {exact:?}");
     };
-    near(standing(&engine), (1.0, 0.0));
+    near(weight_and_bias(&engine), (1.0, 0.0));
     // x = ½ of class a: t = −1 − ½ = −3/2, K = ¼ + 1: α = max(−1, −6/5) = −1; w = 1 − ½, b = −1
     engine.apply(batch(vec![0.5], &["a"])).unwrap();
     close(&mut engine);
-    near(standing(&engine), (0.5, -1.0));
+    near(weight_and_bias(&engine), (0.5, -1.0));
     // x = 2 of class b: f = 0, t = 1, K = 5: α = 1/5; w = 0.9, b = −0.8
     engine.apply(batch(vec![2.0], &["b"])).unwrap();
     close(&mut engine);
-    near(standing(&engine), (0.9, -0.8));
+    near(weight_and_bias(&engine), (0.9, -0.8));
 }
 
-/// Corrected and withdrawn labels leave no trace; a class may come later, before the others in order.
+/// Corrected and withdrawn labels leave no trace; a class may appear later and sort before the others.
 #[test]
-fn rebuilt_classifiers_do_not_know_withdrawn_labels() {
+fn withdrawn_labels_leave_no_trace_in_any_classifier() {
     for classifier in ClassifierChoice::ALL {
         let rng = &mut Pcg64::seed_from_u64(5);
         let mut engine = Engine::new(&params(classifier)).unwrap();
@@ -210,9 +210,9 @@ fn rebuilt_classifiers_do_not_know_withdrawn_labels() {
     }
 }
 
-/// Live, replayed on other numbers of threads, and saved after every event: the same bits.
+/// Bit-identical results live, replayed with other numbers of threads, and saved after every event.
 #[test]
-fn each_classifier_is_resumed_bit_by_bit() {
+fn each_classifier_resumes_bit_identically() {
     for classifier in ClassifierChoice::ALL {
         for classes in [2, 4] {
             let rng = &mut Pcg64::seed_from_u64(6);
@@ -247,7 +247,7 @@ fn each_classifier_is_resumed_bit_by_bit() {
                     }));
                 }
             }
-            // seq-lapmed never touches the multipliers of earlier batches again
+            // seq-lapmed never changes the multipliers of earlier batches
             let least = if classifier == ClassifierChoice::SeqLapmed { 80 } else { 90 };
             assert!(right * 100 > seen * least, "{classifier:?} {classes}: {right} of {seen}");
             for (threads, save) in [(1, false), (3, false), (2, true)] {
@@ -269,9 +269,9 @@ fn each_classifier_is_resumed_bit_by_bit() {
     }
 }
 
-/// Every row has a label: caps of labels and points hold, and forgetting works, for each classifier.
+/// With all rows labeled, the limits of labels and points hold for each classifier, with and without forgetting.
 #[test]
-fn caps_hold_for_each_classifier() {
+fn limits_hold_for_each_classifier() {
     for classifier in ClassifierChoice::ALL {
         for forget in [Forgetting::Nothing, Forgetting::HalfLife(3)] {
             let rng = &mut Pcg64::seed_from_u64(7);
@@ -290,7 +290,7 @@ fn caps_hold_for_each_classifier() {
 }
 
 #[test]
-fn refuses_a_ramp_loss_where_there_is_none() {
+fn refuses_a_ramp_loss_for_other_classifiers_than_lasvm() {
     for classifier in [ClassifierChoice::Local, ClassifierChoice::SeqLapmed] {
         let params = EngineParams { loss: LasvmVariant::Ramp, ..params(classifier) };
         assert!(Engine::new(&params).unwrap_err().to_string().contains(classifier.name()));

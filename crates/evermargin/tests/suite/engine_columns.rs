@@ -7,7 +7,7 @@ use evermargin::model::{Classifier, ScalingName};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
-/// Rows of two classes that column `decisive` tells apart.
+/// Rows of two classes that differ in column `decisive`.
 fn rows(count: usize, cols: usize, decisive: usize, rng: &mut Pcg64) -> (Matrix, Vec<Option<String>>) {
     let (mut values, mut labels) = (Vec::new(), Vec::new());
     for _ in 0..count {
@@ -20,7 +20,7 @@ fn rows(count: usize, cols: usize, decisive: usize, rng: &mut Pcg64) -> (Matrix,
     (Matrix::dense(values, count, cols).unwrap(), labels)
 }
 
-fn feed(engine: &mut Engine, x: Matrix, labels: Vec<Option<String>>) -> f64 {
+fn process_batch(engine: &mut Engine, x: Matrix, labels: Vec<Option<String>>) -> f64 {
     let truth = labels.clone();
     let effects = engine.apply(Event::Batch { x, labels }).unwrap();
     let names = engine.classes().names();
@@ -40,9 +40,9 @@ fn params(kernel: KernelChoice) -> EngineParams {
     EngineParams { kernel, scale: Some(ScalingName::Standard), ..EngineParams::default() }
 }
 
-/// Rows that are 0 in a new column are told apart as before, to rounding: the classifier is kept, not learned again.
+/// Rows that are 0 in a new column keep their decisions up to rounding: the classifier is extended, not retrained.
 #[test]
-fn a_classifier_decides_as_before_about_rows_without_the_new_columns() {
+fn decisions_of_rows_without_the_new_columns_do_not_change() {
     for kernel in [
         KernelChoice::Fixed(Kernel::Linear),
         KernelChoice::Fixed(Kernel::Rbf { gamma: 0.4 }),
@@ -54,7 +54,7 @@ fn a_classifier_decides_as_before_about_rows_without_the_new_columns() {
             let mut engine = Engine::new(&params(kernel)).unwrap();
             for _ in 0..3 {
                 let (x, labels) = rows(40, 3, 0, &mut rng);
-                feed(&mut engine, layout(x), labels);
+                process_batch(&mut engine, layout(x), labels);
             }
             let (probe, _) = rows(50, 3, 0, &mut rng);
             let before = engine.classifier().unwrap();
@@ -79,14 +79,14 @@ fn a_column_that_appears_later_is_learned() {
         let mut engine = Engine::new(&params(kernel)).unwrap();
         for _ in 0..4 {
             let (x, labels) = rows(60, 2, 0, &mut rng);
-            feed(&mut engine, x, labels);
+            process_batch(&mut engine, x, labels);
         }
         for _ in 0..2 {
             let (x, labels) = rows(60, 4, 3, &mut rng);
-            feed(&mut engine, x, labels);
+            process_batch(&mut engine, x, labels);
         }
         let (x, labels) = rows(200, 4, 3, &mut rng);
-        let accuracy = feed(&mut engine, x, labels);
+        let accuracy = process_batch(&mut engine, x, labels);
         assert!(accuracy > 0.9, "{kernel:?}: {accuracy}");
         engine.classifier().unwrap().check().unwrap();
     }
@@ -105,14 +105,14 @@ fn columns_past_the_maximum_are_counted_and_left_out() {
     }
     assert_eq!((engine.columns(), engine.dropped_columns()), (4, 26));
     assert_eq!(notes.iter().filter(|n| n.contains("past the maximum of 4")).count(), 2, "{notes:?}");
-    // A first batch may have more, and then nothing is added.
+    // A first batch may have more columns, and then none is added.
     let mut wide = Engine::new(&limited).unwrap();
     for cols in [6, 8] {
         let (x, labels) = rows(20, cols, 0, &mut rng);
         wide.apply(Event::Batch { x, labels }).unwrap();
     }
     assert_eq!((wide.columns(), wide.dropped_columns()), (6, 2));
-    // Dense rows have a lower maximum of their own.
+    // Dense rows have a lower maximum.
     let mut dense = Engine::new(&params(KernelChoice::Auto)).unwrap();
     for cols in [2, 5000] {
         let (x, labels) = rows(5, cols, 0, &mut rng);
@@ -133,7 +133,7 @@ fn sparse_rows_may_leave_out_trailing_columns_and_dense_rows_may_not() {
     assert_eq!((engine.columns(), engine.rejected_rows()), (4, 0));
 }
 
-/// A vocabulary that grows with every batch is noted as often as it doubles, not with every batch.
+/// A vocabulary that grows with every batch is noted when it doubles, not with every batch.
 #[test]
 fn a_growing_vocabulary_is_noted_when_it_doubles() {
     let mut engine = Engine::new(&EngineParams::default()).unwrap();
@@ -155,7 +155,7 @@ fn a_growing_vocabulary_is_noted_when_it_doubles() {
 }
 
 #[test]
-fn sources_say_who_gave_a_label() {
+fn labels_report_their_source() {
     let mut rng = Pcg64::seed_from_u64(4);
     let mut engine = Engine::new(&params(KernelChoice::Auto)).unwrap();
     let (x, labels) = rows(40, 2, 0, &mut rng);
@@ -171,14 +171,14 @@ fn sources_say_who_gave_a_label() {
     assert!(closed.labels[1..].iter().all(|l| l.source != Some(RowSource::Given)));
 }
 
-/// Late labels count against what was predicted on arrival, are learned, and make the model that labels on arrival make when
-/// nothing happens in between.
+/// Late labels are compared with the prediction on arrival and learned. Without other events in between, the model equals
+/// the one that labels on arrival give.
 #[test]
 fn late_labels_are_compared_with_the_prediction_on_arrival_and_learned() {
     let mut rng = Pcg64::seed_from_u64(7);
     let mut engine = Engine::new(&params(KernelChoice::Auto)).unwrap();
     let (x, labels) = rows(60, 2, 0, &mut rng);
-    feed(&mut engine, x, labels);
+    process_batch(&mut engine, x, labels);
     let judged = engine.metrics().given.of;
     let remembered = engine.memory().unwrap().len();
     let (x, labels) = rows(30, 2, 0, &mut rng);
@@ -204,12 +204,12 @@ fn late_labels_are_compared_with_the_prediction_on_arrival_and_learned() {
     assert_eq!(engine.metrics().given.yes, correct + right);
     assert_eq!(engine.memory().unwrap().len(), remembered + 30);
     let before = engine.memory().unwrap().len();
-    engine.apply(late).unwrap(); // nothing waits any more
+    engine.apply(late).unwrap(); // no row waits for a label any more
     assert_eq!((engine.memory().unwrap().len(), engine.metrics().given.of), (before, judged + 30));
 }
 
 #[test]
-fn rows_that_wait_for_labels_are_bounded() {
+fn the_number_of_rows_waiting_for_labels_is_bounded() {
     let mut rng = Pcg64::seed_from_u64(8);
     let mut engine = Engine::new(&EngineParams { max_rows: 50, ..params(KernelChoice::Auto) }).unwrap();
     let mut stored = Vec::new();

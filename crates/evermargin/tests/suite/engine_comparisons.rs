@@ -1,4 +1,5 @@
-//! Questions that compare a sample with a labeled one: what is asked, what follows from the answers, and that states keep it.
+//! Queries that compare a sample with a labeled one: which are made, what their answers imply, and that saved states keep
+//! them.
 
 use evermargin::data::Matrix;
 use evermargin::engine::{
@@ -29,8 +30,8 @@ fn params(pairwise_queries: PairwiseQueries) -> EngineParams {
     }
 }
 
-/// An engine with some labels of each class, then a batch without labels; returns its names and first questions.
-fn begun(params: &EngineParams, classes: usize, spread: f64) -> (Engine, Vec<String>, Effects) {
+/// An engine with labels of each class, after a batch without labels; returns its class names and first queries.
+fn engine_with_queries(params: &EngineParams, classes: usize, spread: f64) -> (Engine, Vec<String>, Effects) {
     let rng = &mut Pcg64::seed_from_u64(5);
     let mut engine = Engine::new(params).unwrap();
     let (x, names) = clouds(40, classes, 0.5, rng);
@@ -52,26 +53,26 @@ fn reference(question: &Question) -> (u64, &str) {
     (reference.sample, &reference.class)
 }
 
-/// A person who compares, and cannot name: classes are excluded one by one, until the last one follows.
+/// An annotator who compares but does not name: classes are excluded one by one, until the last one is implied.
 #[test]
 fn differences_exclude_classes_until_the_last_one_follows() {
-    let (mut engine, names, first) = begun(&params(PairwiseQueries::OnRequest), 4, 0.5);
+    let (mut engine, names, first) = engine_with_queries(&params(PairwiseQueries::OnRequest), 4, 0.5);
     let question = &first.questions[0];
     let (sample, guess) = (question.sample, question.guess.clone().unwrap());
     assert!(question.reference.is_none() && engine.reference_of(sample).is_none());
     assert!(engine.apply(Event::Related { a: sample, b: sample, same: true }).is_err());
     let spent = engine.budget_usage().total;
     let effects = engine.apply(Event::Compare { sample }).unwrap();
-    assert!(engine.apply(Event::Compare { sample }).is_err(), "it is a comparison already");
-    assert_eq!(engine.budget_usage().total, spent, "the question had no answer yet");
+    assert!(engine.apply(Event::Compare { sample }).is_err(), "the query is already a comparison");
+    assert_eq!(engine.budget_usage().total, spent, "the query was not answered yet");
     let mut question = effects.questions[0].clone();
     let mut excluded = BTreeSet::new();
     for round in 0..3 {
         let (other, class) = (reference(&question).0, reference(&question).1.to_string());
         assert_eq!(engine.reference_of(sample), question.reference);
-        assert_eq!(names[other as usize], class, "the reference has this label");
-        assert!(round > 0 || class == guess, "first the class it is taken for");
-        assert!(excluded.insert(class), "a class is excluded once");
+        assert_eq!(names[other as usize], class, "the reference must have this label");
+        assert!(round > 0 || class == guess, "the predicted class is compared first");
+        assert!(excluded.insert(class), "a class is excluded only once");
         let effects = engine.apply(Event::Related { a: other, b: sample, same: false }).unwrap();
         assert_eq!(engine.excluded_classes(sample), excluded.iter().collect::<Vec<_>>());
         if round == 2 {
@@ -90,8 +91,8 @@ fn differences_exclude_classes_until_the_last_one_follows() {
 }
 
 #[test]
-fn the_same_class_is_learned_and_taken_back() {
-    let (mut engine, names, first) = begun(&params(PairwiseQueries::OnRequest), 3, 0.5);
+fn a_same_class_answer_is_learned_corrected_and_withdrawn() {
+    let (mut engine, names, first) = engine_with_queries(&params(PairwiseQueries::OnRequest), 3, 0.5);
     let sample = first.questions[0].sample;
     let effects = engine.apply(Event::Compare { sample }).unwrap();
     let (other, class) = reference(&effects.questions[0]);
@@ -99,7 +100,7 @@ fn the_same_class_is_learned_and_taken_back() {
     assert_eq!(effects.implied, [ImpliedLabel { sample, label: Some(class.to_string()) }]);
     let memory = engine.memory().unwrap();
     assert_eq!(memory.labeled()[memory.find(sample).unwrap()].follows, Some(other));
-    // The label follows the reference.
+    // The label changes with that of its reference.
     let new = NAMES.iter().find(|n| **n != names[other as usize]).unwrap().to_string();
     let corrected = engine.apply(Event::Correct { sample: other, label: new.clone() }).unwrap();
     assert_eq!(corrected.implied, [ImpliedLabel { sample, label: Some(new.clone()) }]);
@@ -109,11 +110,11 @@ fn the_same_class_is_learned_and_taken_back() {
     assert_eq!((label(&engine, sample), label(&engine, other)), (None, None));
 }
 
-/// A comparison whose reference gets another label, or none, is replaced.
+/// A comparison is replaced when the label of its reference is changed or withdrawn.
 #[test]
 fn comparisons_follow_the_label_of_their_reference() {
     for withdraw in [false, true] {
-        let (mut engine, _, first) = begun(&params(PairwiseQueries::OnRequest), 3, 0.5);
+        let (mut engine, _, first) = engine_with_queries(&params(PairwiseQueries::OnRequest), 3, 0.5);
         let sample = first.questions[0].sample;
         let effects = engine.apply(Event::Compare { sample }).unwrap();
         let (other, class) =
@@ -134,25 +135,25 @@ fn comparisons_follow_the_label_of_their_reference() {
 }
 
 #[test]
-fn a_skip_leads_to_a_comparison_only_where_that_is_wanted() {
+fn a_skip_leads_to_a_comparison_only_in_mode_after_skip() {
     for (mode, compares) in [(PairwiseQueries::OnRequest, false), (PairwiseQueries::AfterSkip, true)] {
-        let (mut engine, _, first) = begun(&params(mode), 3, 0.5);
+        let (mut engine, _, first) = engine_with_queries(&params(mode), 3, 0.5);
         let sample = first.questions[0].sample;
         let effects = engine.apply(Event::Skip { sample }).unwrap();
         let next = &effects.questions[0];
         assert_eq!((next.sample == sample, next.reference.is_some()), (compares, compares));
         if compares {
             let effects = engine.apply(Event::Skip { sample }).unwrap();
-            assert_ne!(effects.questions[0].sample, sample, "a comparison that is skipped is over");
+            assert_ne!(effects.questions[0].sample, sample, "a skipped comparison is not repeated");
         }
         assert!(!engine.pending_queries().contains(&sample));
     }
 }
 
-/// An answer by name to a comparison, and a pair that was not asked about.
+/// A class name can answer a comparison, and a pair that was not queried can answer a query.
 #[test]
-fn names_answer_comparisons_and_pairs_answer_questions() {
-    let (mut engine, _, first) = begun(&params(PairwiseQueries::AfterSkip), 3, 0.5);
+fn names_answer_comparisons_and_pairs_answer_queries() {
+    let (mut engine, _, first) = engine_with_queries(&params(PairwiseQueries::AfterSkip), 3, 0.5);
     let sample = first.questions[0].sample;
     engine.apply(Event::Skip { sample }).unwrap();
     let effects = engine.apply(Event::Answer { sample, label: "new".into() }).unwrap();
@@ -163,10 +164,11 @@ fn names_answer_comparisons_and_pairs_answer_questions() {
     assert!(!engine.pending_queries().contains(&next));
 }
 
-/// With two classes a difference is a label. When a third class comes, it no longer follows; the exclusion stays.
+/// With two classes, a difference implies a label. When a third class appears, the label is withdrawn, and the exclusion
+/// is kept.
 #[test]
-fn a_new_class_reopens_what_elimination_decided() {
-    let (mut engine, _, first) = begun(&params(PairwiseQueries::OnRequest), 2, 0.5);
+fn a_new_class_withdraws_labels_implied_by_elimination() {
+    let (mut engine, _, first) = engine_with_queries(&params(PairwiseQueries::OnRequest), 2, 0.5);
     let sample = first.questions[0].sample;
     let effects = engine.apply(Event::Compare { sample }).unwrap();
     let (other, class) = (reference(&effects.questions[0]).0, reference(&effects.questions[0]).1.to_string());
@@ -185,10 +187,10 @@ fn labels_of_a_closed_batch_respect_exclusions() {
     for source in ["model", "auto", "graph"] {
         let params =
             EngineParams { label_source: source.parse().unwrap(), ..params(PairwiseQueries::OnRequest) };
-        let (mut engine, names, first) = begun(&params, 4, 0.5);
+        let (mut engine, names, first) = engine_with_queries(&params, 4, 0.5);
         let base = engine.rows() - 30;
         let class_of = |effects: &Effects, row: usize| effects.labels[row].class.unwrap();
-        // The classes that rows were given on arrival are excluded, whether right or wrong.
+        // The classes predicted on arrival are excluded, whether right or wrong.
         let mut excluded = BTreeMap::new();
         for row in 5..12 {
             let class = class_of(&first, row);
@@ -206,10 +208,10 @@ fn labels_of_a_closed_batch_respect_exclusions() {
     }
 }
 
-/// A simulated person answers comparisons only: every label is right, no class is compared twice, and a state that was saved
-/// between any two events continues bit by bit.
+/// A simulated annotator only answers comparisons: all labels are right, no class is compared twice, and a state saved
+/// between any two events resumes bit-identically.
 #[test]
-fn comparisons_come_first_where_wanted_and_states_keep_them() {
+fn mode_always_compares_and_saved_states_resume_bit_identically() {
     let rng = &mut Pcg64::seed_from_u64(9);
     let params = EngineParams { exploration_rate: 0.2, ..params(PairwiseQueries::Always) };
     let mut engine = Engine::new(&params).unwrap();
@@ -225,7 +227,7 @@ fn comparisons_come_first_where_wanted_and_states_keep_them() {
             spent += 1;
             let (sample, name) = (question.sample, truth[question.sample as usize].clone());
             let event = if let Some(r) = &question.reference {
-                assert_ne!(question.why, QueryReason::RandomCheck, "a check is asked by name");
+                assert_ne!(question.why, QueryReason::RandomCheck, "random checks are asked by name");
                 assert!(compared.insert((sample, r.class.clone())), "compared with {} twice", r.class);
                 comparisons += 1;
                 differences += usize::from(name != r.class);
@@ -239,7 +241,7 @@ fn comparisons_come_first_where_wanted_and_states_keep_them() {
             engine = rmp_serde::from_slice(&bytes).unwrap();
             assert_eq!(rmp_serde::to_vec_named(&engine).unwrap(), bytes);
         }
-        assert_eq!(spent, engine.budget_usage().batch, "every question counts");
+        assert_eq!(spent, engine.budget_usage().batch, "every query counts");
         assert!(spent <= 12);
         engine.apply(Event::Tick { now: k }).unwrap();
     }
@@ -249,10 +251,10 @@ fn comparisons_come_first_where_wanted_and_states_keep_them() {
     assert!(comparisons > 20 && differences > 5 && by_name > 5, "{comparisons} {differences} {by_name}");
 }
 
-/// Contradictory pairs imply no label, and a note says so; pairs that exclude every class have a note of their own.
+/// Contradictory pairs imply no label and cause a note; pairs that exclude every class cause another note.
 #[test]
 fn contradictory_pairs_are_noted() {
-    let (mut engine, names, first) = begun(&params(PairwiseQueries::OnRequest), 3, 0.5);
+    let (mut engine, names, first) = engine_with_queries(&params(PairwiseQueries::OnRequest), 3, 0.5);
     let sample = first.questions[0].sample;
     let of = |class: &str| names[..40].iter().position(|n| n == class).unwrap() as u64;
     let mut relate =
@@ -264,17 +266,17 @@ fn contradictory_pairs_are_noted() {
     assert_eq!(effects.implied, [ImpliedLabel { sample, label: None }]);
     assert_eq!(effects.notes.len(), 1);
     assert!(effects.notes[0].contains("contradict each other"), "{:?}", effects.notes);
-    assert_eq!(relate("a", false).notes, [""; 0], "the other statement holds");
-    assert_eq!(relate("b", false).notes, [""; 0], "class c is left");
+    assert_eq!(relate("a", false).notes, [""; 0], "the other statement is not contradicted");
+    assert_eq!(relate("b", false).notes, [""; 0], "class c is not excluded");
     let effects = relate("c", false);
     assert_eq!(effects.implied, [ImpliedLabel { sample, label: None }]);
     assert_eq!(effects.notes.len(), 1);
     assert!(effects.notes[0].contains("exclude every class"), "{:?}", effects.notes);
 }
 
-/// Without any label there is no class to compare with; with labels of one class only, that class may be excluded.
+/// Without labels there is no class to compare with; with labels of a single class, that class may be excluded.
 #[test]
-fn a_comparison_without_labels_is_refused_for_that_reason() {
+fn refuses_a_comparison_without_labels() {
     let mut engine = Engine::new(&params(PairwiseQueries::OnRequest)).unwrap();
     let (x, _) = clouds(30, 2, 0.5, &mut Pcg64::seed_from_u64(5));
     let effects = engine.apply(Event::Batch { x, labels: vec![None; 30] }).unwrap();
@@ -282,7 +284,7 @@ fn a_comparison_without_labels_is_refused_for_that_reason() {
     assert!(refused.to_string().ends_with("cannot be compared: no class has a labeled sample"), "{refused}");
 }
 
-/// A ratio of more or fewer shares than classes is not used, which is noted once.
+/// A ratio with more or fewer values than classes is not used, which is noted once.
 #[test]
 fn a_ratio_that_does_not_fit_the_classes_is_noted_once() {
     use evermargin::estimators::transductive::Ratio;

@@ -1,4 +1,5 @@
-//! Random events, most of them hostile: refused means that not a byte has changed, committed means that replay equals live.
+//! Random events, most of them invalid: a refused event changes no byte, and replay of committed events gives the live
+//! state.
 
 use evermargin::data::Matrix;
 use evermargin::engine::transduction::TransductionParams;
@@ -19,11 +20,11 @@ fn bytes(engine: &Engine) -> Vec<u8> {
     rmp_serde::to_vec_named(engine).unwrap()
 }
 
-fn any<T: Clone>(rng: &mut Pcg64, of: &[T]) -> T {
+fn pick<T: Clone>(rng: &mut Pcg64, of: &[T]) -> T {
     of[rng.random_range(0..of.len())].clone()
 }
 
-/// Random parameters with small caps.
+/// Random parameters with small limits.
 fn params(rng: &mut Pcg64) -> EngineParams {
     use KernelChoice::{Auto, Fixed, Rbf};
     let kernels = [
@@ -39,13 +40,13 @@ fn params(rng: &mut Pcg64) -> EngineParams {
     let scales =
         [None, None, None, Some(ScalingName::Standard), Some(ScalingName::None), Some(ScalingName::Unit)];
     let transduction = TransductionParams {
-        evicted_weight: any(rng, &[0.0, 2.0]),
-        variant: any(rng, &[Variant::Swift, Variant::Polished]),
-        kernel: any(rng, &[Kernel::Linear, Kernel::Linear, Kernel::Rbf { gamma: 0.3 }]),
+        evicted_weight: pick(rng, &[0.0, 2.0]),
+        variant: pick(rng, &[Variant::Swift, Variant::Polished]),
+        kernel: pick(rng, &[Kernel::Linear, Kernel::Linear, Kernel::Rbf { gamma: 0.3 }]),
         ..Default::default()
     };
-    let classifier = any(rng, &ClassifierChoice::ALL);
-    // One engine in sixteen compares its sources, which takes long.
+    let classifier = pick(rng, &ClassifierChoice::ALL);
+    // One engine in sixteen compares its label sources, which is slow.
     let mut sources = vec![LabelSource::Model; 12];
     sources.extend([LabelSource::Auto, LabelSource::Transduction, LabelSource::Graph, LabelSource::Tsvm]);
     let losses: &[LasvmVariant] = match classifier {
@@ -54,26 +55,26 @@ fn params(rng: &mut Pcg64) -> EngineParams {
     };
     EngineParams {
         classifier,
-        kernel: any(rng, &kernels),
-        scale: any(rng, &scales),
-        loss: any(rng, losses),
-        c_inferred: any(rng, &[0.0, 0.3]),
-        class_weight: any(rng, &[ClassWeight::None, ClassWeight::Balanced, ClassWeight::Ratio]),
-        label_source: any(rng, &sources),
+        kernel: pick(rng, &kernels),
+        scale: pick(rng, &scales),
+        loss: pick(rng, losses),
+        c_inferred: pick(rng, &[0.0, 0.3]),
+        class_weight: pick(rng, &[ClassWeight::None, ClassWeight::Balanced, ClassWeight::Ratio]),
+        label_source: pick(rng, &sources),
         transduction: Some(transduction),
-        query_strategy: any(rng, &QueryStrategy::ALL),
+        query_strategy: pick(rng, &QueryStrategy::ALL),
         budget: Budget {
             per_batch: 4,
-            queries_per_round: any(rng, &[0, 1, 2]),
+            queries_per_round: pick(rng, &[0, 1, 2]),
             rounds_on_request: rng.random_bool(0.1),
             ..Default::default()
         },
-        pairwise_queries: any(rng, &PairwiseQueries::ALL),
-        forget: any(
+        pairwise_queries: pick(rng, &PairwiseQueries::ALL),
+        forget: pick(
             rng,
             &[Forgetting::Nothing, Forgetting::Window(15), Forgetting::HalfLife(3), Forgetting::OnDrift(4)],
         ),
-        drift: any(rng, &DriftMethod::ALL),
+        drift: pick(rng, &DriftMethod::ALL),
         novelty: rng.random_bool(0.7),
         exploration_rate: 0.3,
         max_labels: 20,
@@ -81,7 +82,7 @@ fn params(rng: &mut Pcg64) -> EngineParams {
         max_rows: 12,
         max_open: 5,
         max_classes: 4,
-        max_features: any(rng, &[None, Some(4)]),
+        max_features: pick(rng, &[None, Some(4)]),
         cache_bytes: 1 << 16,
         seed: rng.random_range(0..9),
         ..Default::default()
@@ -108,14 +109,14 @@ const HOSTILE: [f64; 16] = [
 ];
 
 fn batch(rng: &mut Pcg64, cols: usize) -> Event {
-    let count = any(rng, &[0, 1, 2, 5, 8, 12, 13]);
+    let count = pick(rng, &[0, 1, 2, 5, 8, 12, 13]);
     let cols = match rng.random_range(0..30) {
         0 => cols + 1,
         1 => cols + rng.random_range(1..5),
         2 if cols > 1 => cols - 1,
         _ => cols,
     };
-    let size = any(rng, &[1.0, 1.0, 1.0, 1.0, 1e-9, 1e7, 1e30, 1e-300]);
+    let size = pick(rng, &[1.0, 1.0, 1.0, 1.0, 1e-9, 1e7, 1e30, 1e-300]);
     let mut values: Vec<f64> = Vec::new();
     for i in 0..count {
         let side = if rng.random_bool(0.5) { 2.0 } else { -2.0 };
@@ -132,7 +133,7 @@ fn batch(rng: &mut Pcg64, cols: usize) -> Event {
     let odd = if rng.random_bool(0.3) { rng.random_range(1..4) } else { 0 };
     for _ in 0..odd.min(values.len()) {
         let at = rng.random_range(0..values.len());
-        values[at] = any(rng, &HOSTILE);
+        values[at] = pick(rng, &HOSTILE);
     }
     let labels = rng.random_range(0.0..0.5);
     let labels = (0..count).map(|_| rng.random_bool(labels).then(|| name(rng)));
@@ -151,17 +152,17 @@ fn name(rng: &mut Pcg64) -> String {
         return "n".repeat(rng.random_range(250..260));
     }
     let some = if rng.random_bool(0.8) { 3 } else { names.len() };
-    any(rng, &names[..some]).to_string()
+    pick(rng, &names[..some]).to_string()
 }
 
-/// A sample that may be asked about, remembered, recent, rejected, forgotten or of the future.
+/// A sample that may be queried, labeled, recent, rejected, evicted or not yet seen.
 fn sample(rng: &mut Pcg64, engine: &Engine) -> u64 {
     let open = engine.pending_queries();
-    let told: Vec<u64> =
+    let labeled: Vec<u64> =
         engine.memory().map_or_else(Vec::new, |m| m.labeled().iter().map(|t| t.sample).collect());
     match rng.random_range(0..10) {
-        0..5 if !open.is_empty() => any(rng, &open),
-        0..7 if !told.is_empty() => any(rng, &told),
+        0..5 if !open.is_empty() => pick(rng, &open),
+        0..7 if !labeled.is_empty() => pick(rng, &labeled),
         7 => rng.random(),
         _ => engine.rows().saturating_sub(rng.random_range(0..14)),
     }
@@ -185,7 +186,7 @@ fn event(rng: &mut Pcg64, engine: &Engine, cols: usize) -> Event {
         13 => Event::Withdraw { sample: sample(rng, engine) },
         14 if rng.random_bool(0.5) => Event::Compare { sample: sample(rng, engine) },
         14 if rng.random_bool(0.5) => {
-            // The answer to a comparison.
+            // An answer to a comparison.
             let a = sample(rng, engine);
             let b = engine.reference_of(a).map_or(0, |reference| reference.sample);
             Event::Related { a, b, same: rng.random_bool(0.3) }
@@ -193,9 +194,9 @@ fn event(rng: &mut Pcg64, engine: &Engine, cols: usize) -> Event {
         14..16 => {
             Event::Related { a: sample(rng, engine), b: sample(rng, engine), same: rng.random_bool(0.5) }
         }
-        16..18 => Event::Ask { count: any(rng, &[0, 1, 3, usize::MAX]) },
+        16..18 => Event::Ask { count: pick(rng, &[0, 1, 3, usize::MAX]) },
         _ => Event::Tick {
-            now: any(rng, &[engine.now(), engine.now() + 1, engine.now().saturating_sub(1), 0]),
+            now: pick(rng, &[engine.now(), engine.now() + 1, engine.now().saturating_sub(1), 0]),
         },
     }
 }
@@ -217,7 +218,7 @@ fn check_caps(engine: &Engine) {
     assert!(engine.columns() <= 7 || params.max_features.is_none());
 }
 
-/// One stream of random events, three ways: live, saved and loaded now and then, and replayed from the beginning.
+/// One stream of random events in three ways: live, saved and loaded at random times, and replayed from the beginning.
 fn stream(seed: u64, count: usize) -> [usize; 2] {
     let rng = &mut Pcg64::seed_from_u64(seed);
     let params = params(rng);
@@ -269,7 +270,7 @@ fn stream(seed: u64, count: usize) -> [usize; 2] {
 }
 
 #[test]
-fn random_events_are_refused_whole_or_applied_whole() {
+fn random_events_are_refused_or_applied_as_a_whole() {
     let counts: Vec<[usize; 2]> = (0..100).map(|seed| stream(seed, 110)).collect();
     let [accepted, refused] = counts.iter().fold([0, 0], |sum, count| [sum[0] + count[0], sum[1] + count[1]]);
     assert!(accepted + refused >= 10_000 && accepted > 5_000 && refused > 1_000, "{accepted} {refused}");

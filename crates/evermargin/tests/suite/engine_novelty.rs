@@ -1,4 +1,5 @@
-//! Rows unlike all before: a new class is noticed and asked about in its first batch, and stationary streams give no alarm.
+//! Rows unlike all earlier ones: a new class is detected and queried in its first batch, and stationary streams raise no
+//! alarm.
 
 use evermargin::data::Matrix;
 use evermargin::engine::{Effects, Engine, EngineParams, Event, KernelChoice, QueryReason, QueryStrategy};
@@ -8,8 +9,8 @@ use rand_pcg::Pcg64;
 
 const ROWS: usize = 100;
 
-/// A batch of Gaussian-like clouds, one per class. The third lies behind the second, as seen from the first: far from a linear
-/// boundary between these two.
+/// A batch of Gaussian-like clouds, one per class. The third lies behind the second, as seen from the first, and so far
+/// from a linear boundary between these two.
 fn clouds(classes: usize, sparse: bool, rng: &mut Pcg64) -> (Matrix, Vec<usize>) {
     const CENTERS: [[f64; 3]; 3] = [[0.0, 0.0, 0.0], [3.0, 0.0, 0.0], [12.0, 0.0, 0.0]];
     let (mut values, mut truth) = (Vec::new(), Vec::new());
@@ -28,15 +29,15 @@ fn has_alarm(effects: &Effects) -> bool {
     effects.notes.iter().any(|note| note.contains("unlike all before"))
 }
 
-/// What came of a stream whose third class appears in batch `new` (from 0).
+/// Result of a stream whose third class appears in batch `new` (from 0).
 #[derive(Debug, Default)]
 struct Outcome {
     /// Batches with an alarm.
     alarms: Vec<usize>,
-    /// Questions of reason novel, with batch and true class.
+    /// Queries with reason `Novel`, as batch and true class.
     novel: Vec<(usize, usize)>,
-    /// Labels of the third class of the first batches with it.
-    third: usize,
+    /// Number of labels of the third class in its first two batches.
+    third_class_labels: usize,
     questions: usize,
     state: Vec<u8>,
 }
@@ -61,7 +62,7 @@ fn stream(
         while let Some(question) = effects.questions.pop() {
             let class = truth[question.row];
             out.questions += 1;
-            out.third += usize::from(class == 2 && batch < new + 2);
+            out.third_class_labels += usize::from(class == 2 && batch < new + 2);
             if question.why == QueryReason::Novel {
                 out.novel.push((batch, class));
             }
@@ -81,7 +82,7 @@ fn params(novelty: bool, seed: u64) -> EngineParams {
 }
 
 #[test]
-fn a_new_class_is_noticed_and_asked_about_in_its_first_batch() {
+fn a_new_class_is_detected_and_queried_in_its_first_batch() {
     for sparse in [false, true] {
         let (mut with, mut without) = (0, 0);
         for seed in 0..5 {
@@ -89,18 +90,21 @@ fn a_new_class_is_noticed_and_asked_about_in_its_first_batch() {
             assert_eq!(out.alarms.first(), Some(&10), "seed {seed}: {:?}", out.alarms);
             let asked = out.novel.iter().filter(|(batch, class)| *batch == 10 && *class == 2).count();
             assert!(asked >= 1, "seed {seed}: {:?}", out.novel);
-            assert!(out.novel.iter().filter(|(batch, _)| *batch == 10).count() <= 2, "a fifth of ten");
+            assert!(
+                out.novel.iter().filter(|(batch, _)| *batch == 10).count() <= 2,
+                "at most a fifth of ten"
+            );
             let plain = stream(&params(false, seed), 12, 10, sparse, false, seed);
             assert!(plain.alarms.is_empty() && plain.novel.is_empty());
             assert!(out.questions <= 120 && plain.questions <= 120);
-            (with, without) = (with + out.third, without + plain.third);
+            (with, without) = (with + out.third_class_labels, without + plain.third_class_labels);
         }
         assert!(with > without, "labels of the new class: {with} with the alarm, {without} without");
     }
 }
 
 #[test]
-fn stationary_streams_give_no_alarm() {
+fn stationary_streams_raise_no_alarm() {
     let alarms: Vec<usize> = (0..5)
         .map(|seed| {
             let params = EngineParams { query_strategy: QueryStrategy::Margin, ..params(true, seed) };
@@ -112,7 +116,7 @@ fn stationary_streams_give_no_alarm() {
 }
 
 #[test]
-fn an_alarmed_engine_resumes_bit_identical() {
+fn an_engine_with_an_alarm_resumes_bit_identically() {
     let (live, saved) =
         (stream(&params(true, 3), 12, 10, false, false, 3), stream(&params(true, 3), 12, 10, false, true, 3));
     assert!(!live.novel.is_empty());
@@ -120,7 +124,7 @@ fn an_alarmed_engine_resumes_bit_identical() {
 }
 
 #[test]
-fn nobody_is_asked_where_questions_are_off() {
+fn without_informative_queries_novelty_causes_no_queries() {
     for (strategy, per_batch) in
         [(QueryStrategy::None, 10), (QueryStrategy::Random, 10), (QueryStrategy::Margin, 0)]
     {

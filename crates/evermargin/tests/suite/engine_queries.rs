@@ -1,4 +1,4 @@
-//! Which samples the engine asks about: the bandit, SUBMOD-ACTV and its learned weights, and prices.
+//! Selection of queries by the engine: the bandit, SUBMOD-ACTV and its learned weights, and prices.
 
 use evermargin::active::Stopped;
 use evermargin::data::Matrix;
@@ -37,7 +37,7 @@ fn params(query_strategy: QueryStrategy) -> EngineParams {
     }
 }
 
-/// What came of a stream of batches with a person who knows everything.
+/// Result of a stream of batches with an annotator who answers everything.
 struct Outcome {
     engine: Engine,
     events: Vec<Event>,
@@ -76,7 +76,7 @@ fn stream(params: &EngineParams, batches: usize, rows: usize, classes: u32, nois
 }
 
 #[test]
-fn strategies_that_learn_resume_bit_identical_for_any_number_of_threads() {
+fn adaptive_strategies_resume_bit_identically_for_any_number_of_threads() {
     let learned = EngineParams { submod_weights: SubmodWeights::Learned, ..params(QueryStrategy::Submod) };
     let priced =
         EngineParams { label_price: Some(1.0), error_price: Some(1.0), ..params(QueryStrategy::SmallPool) };
@@ -99,12 +99,12 @@ fn strategies_that_learn_resume_bit_identical_for_any_number_of_threads() {
 }
 
 #[test]
-fn the_bandit_counts_every_answer_and_prefers_questions_near_the_boundary() {
+fn the_bandit_counts_every_answer_and_prefers_queries_near_the_boundary() {
     let out = stream(&params(QueryStrategy::Bandit), 60, 40, 2, 0.0);
     let arms = out.engine.query_arms();
     let answers: u64 = arms.iter().map(|a| a.2).sum();
     let total = out.engine.budget_usage().total;
-    // the first questions have no classifier to contradict
+    // the first queries have no classifier to contradict
     assert!(answers <= total && answers + 8 >= total, "{answers} of {total}");
     let near = arms.iter().filter(|a| matches!(a.0, QueryStrategy::SmallPool | QueryStrategy::Diverse));
     let near: u64 = near.map(|a| a.2).sum();
@@ -113,7 +113,7 @@ fn the_bandit_counts_every_answer_and_prefers_questions_near_the_boundary() {
 }
 
 #[test]
-fn submod_asks_about_several_classes() {
+fn submod_queries_find_all_of_several_classes() {
     for submod_weights in SubmodWeights::ALL {
         let params = EngineParams { submod_weights, ..params(QueryStrategy::Submod) };
         let out = stream(&params, 15, 60, 3, 0.0);
@@ -128,7 +128,7 @@ fn cost(out: &Outcome, label: f64, error: f64) -> f64 {
 }
 
 #[test]
-fn prices_make_a_stream_cheaper_than_asking_always_or_never() {
+fn prices_make_a_stream_cheaper_than_always_or_never_querying() {
     let unpriced = |per_batch: usize| EngineParams {
         budget: Budget { per_batch, ..Default::default() },
         exploration_rate: 0.3,
@@ -147,9 +147,9 @@ fn prices_make_a_stream_cheaper_than_asking_always_or_never() {
         spent.push(out.engine.budget_usage().total);
     }
     assert!(spent.is_sorted_by(|a, b| a >= b) && spent[0] > spent[3], "{spent:?}");
-    // a label that can never pay is not asked for
-    let dear = EngineParams { label_price: Some(1e9), error_price: Some(1.0), ..unpriced(10) };
-    assert_eq!(stream(&dear, 5, 50, 2, 0.1).engine.budget_usage().total, 0);
+    // a label that costs more than it can save is not queried
+    let expensive = EngineParams { label_price: Some(1e9), error_price: Some(1.0), ..unpriced(10) };
+    assert_eq!(stream(&expensive, 5, 50, 2, 0.1).engine.budget_usage().total, 0);
 }
 
 #[test]

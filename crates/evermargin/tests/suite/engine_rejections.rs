@@ -1,4 +1,4 @@
-//! Rows that cannot be used are rejected one by one, scaling adapts to the stream, and a plan changes nothing.
+//! Unusable rows are rejected one by one, scaling adapts to the stream, and a plan does not change the engine.
 
 use evermargin::Error;
 use evermargin::data::Matrix;
@@ -12,7 +12,7 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Two clouds in two columns; `a` and `b` change the values of a row.
+/// Two clouds in two columns; `change` modifies the values of a row.
 fn rows(count: usize, rng: &mut Pcg64, change: impl Fn(usize, &mut [f64; 2])) -> (Vec<f64>, Vec<String>) {
     let (mut values, mut names) = (Vec::new(), Vec::new());
     for i in 0..count {
@@ -36,20 +36,20 @@ fn some_labels(names: &[String]) -> Vec<Option<String>> {
     names.iter().enumerate().map(|(i, n)| (i % 4 == 0).then(|| n.clone())).collect()
 }
 
-fn right(engine: &Engine, effects: &Effects, names: &[String]) -> f64 {
+fn accuracy(engine: &Engine, effects: &Effects, names: &[String]) -> f64 {
     let classes = engine.classes().names();
-    let right = effects.labels.iter().zip(names);
-    let right = right.filter(|(l, n)| l.class.is_some_and(|c| classes[c as usize] == **n)).count();
-    right as f64 / names.len() as f64
+    let accuracy = effects.labels.iter().zip(names);
+    let accuracy = accuracy.filter(|(l, n)| l.class.is_some_and(|c| classes[c as usize] == **n)).count();
+    accuracy as f64 / names.len() as f64
 }
 
 fn reload(engine: &Engine) -> Engine {
     rmp_serde::from_slice(&rmp_serde::to_vec_named(engine).unwrap()).unwrap()
 }
 
-/// Row 351 of 600 holds an absurd value: it is rejected, and the stream goes on, also after a restart.
+/// Row 351 of 600 holds an extreme value: it is rejected, and the stream continues, also after a restart.
 #[test]
-fn one_absurd_value_rejects_its_row_alone() {
+fn an_extreme_value_rejects_only_its_row() {
     for (absurd, reason) in [
         (3e15, RejectReason::TooLarge),
         (9_223_372_036_854_775_807.0, RejectReason::TooLarge),
@@ -75,12 +75,12 @@ fn one_absurd_value_rejects_its_row_alone() {
                 assert_eq!(found.value, Some(absurd).filter(|v| !v.is_nan()));
                 assert_eq!(effects.labels[50].class, None);
                 let related = Event::Related { a: 350, b: 351, same: true };
-                assert!(engine.plan(related).is_err(), "a rejected row is not at hand");
+                assert!(engine.plan(related).is_err(), "a rejected row is not stored");
             } else {
                 assert!(effects.rejected.is_empty());
             }
             if k > 0 && k != 3 {
-                assert!(right(&engine, &effects, &names) > 0.9, "batch {k}");
+                assert!(accuracy(&engine, &effects, &names) > 0.9, "batch {k}");
             }
             let closed = engine.apply(Event::Tick { now: k as u64 }).unwrap();
             assert_eq!(closed.labels.len(), 100);
@@ -91,9 +91,9 @@ fn one_absurd_value_rejects_its_row_alone() {
     }
 }
 
-/// A column near 1e-9 in the first batch and 1e7 later: no row is rejected, and both are learned.
+/// A column of size 1e-9 in the first batch and 1e7 later: no row is rejected, and accuracy stays high.
 #[test]
-fn scaling_follows_a_column_that_grows() {
+fn scaling_adapts_to_a_growing_column() {
     for sizes in [[1e-9, 1e7], [1e-9, 1e40]] {
         let mut engine =
             Engine::new(&EngineParams { query_strategy: QueryStrategy::None, ..Default::default() }).unwrap();
@@ -104,9 +104,9 @@ fn scaling_follows_a_column_that_grows() {
             let (values, names) = rows(100, &mut rng, |_, row| row[1] = size * (1.0 + 0.1 * row[1]));
             let effects = engine.apply(batch(values, some_labels(&names))).unwrap();
             assert!(effects.rejected.is_empty(), "batch {k}: {:?}", effects.rejected);
-            let told = effects.notes.iter().any(|n| n.contains("estimated again"));
-            assert_eq!(told, k == 1, "batch {k}: {:?}", effects.notes);
-            last = right(&engine, &effects, &names);
+            let is_noted = effects.notes.iter().any(|n| n.contains("estimated again"));
+            assert_eq!(is_noted, k == 1, "batch {k}: {:?}", effects.notes);
+            last = accuracy(&engine, &effects, &names);
             engine.apply(Event::Tick { now: k }).unwrap();
             engine = reload(&engine);
         }
@@ -116,9 +116,9 @@ fn scaling_follows_a_column_that_grows() {
     }
 }
 
-/// A first batch of identical rows: it is closed without an error, and varied rows are learned when they come.
+/// A first batch of identical rows causes no error, and varied rows are learned when they arrive.
 #[test]
-fn identical_first_rows_do_not_fix_the_scale() {
+fn scaling_is_estimated_after_identical_first_rows() {
     for row in [[7.0, 1e6], [0.3, 0.1], [0.0, 0.0], [1e-300, 5e90]] {
         for sparse in [false, true] {
             let budget = Budget { per_batch: 3, ..Default::default() };
@@ -145,7 +145,7 @@ fn identical_first_rows_do_not_fix_the_scale() {
                     "{:?}",
                     effects.notes
                 );
-                last = right(&engine, &effects, &names);
+                last = accuracy(&engine, &effects, &names);
                 engine.apply(Event::Tick { now: k }).unwrap();
             }
             assert!(last > 0.85 || row[1] > 1e80, "{row:?} {sparse}: {last}");
@@ -153,10 +153,10 @@ fn identical_first_rows_do_not_fix_the_scale() {
     }
 }
 
-/// Batches of one row: the scale is estimated when a second row differs, and again when rows of another size have come
-/// for a while.
+/// Batches of one row: the scale is estimated when a second row differs, and again after several rows of another size have
+/// arrived.
 #[test]
-fn single_rows_adapt_too() {
+fn scaling_adapts_to_batches_of_single_rows() {
     let mut engine =
         Engine::new(&EngineParams { query_strategy: QueryStrategy::None, ..Default::default() }).unwrap();
     let mut rng = Pcg64::seed_from_u64(4);
@@ -174,9 +174,9 @@ fn single_rows_adapt_too() {
     assert_eq!(many, [1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0]);
 }
 
-/// Labels that cannot be used are left out; their rows stay.
+/// Unusable labels are left out; their rows are kept.
 #[test]
-fn labels_are_rejected_without_their_rows() {
+fn unusable_labels_are_rejected_without_their_rows() {
     let params = EngineParams { max_classes: 3, query_strategy: QueryStrategy::None, ..Default::default() };
     let mut engine = Engine::new(&params).unwrap();
     let (values, _) = rows(8, &mut Pcg64::seed_from_u64(5), |_, _| ());
@@ -194,9 +194,9 @@ fn labels_are_rejected_without_their_rows() {
     assert!(effects.labels.iter().all(|l| l.class.is_none()));
 }
 
-/// A first batch without a usable row is counted, and the stream begins with the next one.
+/// A first batch without a usable row is counted, and the stream begins with the next batch.
 #[test]
-fn a_batch_without_a_usable_row_is_passed_over() {
+fn a_batch_without_a_usable_row_is_skipped() {
     let mut engine = Engine::new(&EngineParams::default()).unwrap();
     let nothing = vec![f64::NAN; 6];
     let effects = engine.apply(batch(nothing.clone(), vec![Some("a".into()), None, None])).unwrap();
@@ -206,23 +206,27 @@ fn a_batch_without_a_usable_row_is_passed_over() {
     let (values, names) = rows(40, &mut Pcg64::seed_from_u64(6), |_, _| ());
     let effects = engine.apply(batch(values, some_labels(&names))).unwrap();
     assert_eq!(effects.labels.len(), 40);
-    assert!(engine.memory().unwrap().labeled().iter().all(|t| t.sample % 4 == 3), "numbered on from 3");
+    assert!(
+        engine.memory().unwrap().labeled().iter().all(|t| t.sample % 4 == 3),
+        "sample numbers continue from 3"
+    );
     let effects = engine.apply(batch(nothing, vec![None; 3])).unwrap();
     assert!(effects.labels.iter().all(|l| l.class.is_none()) && effects.questions.is_empty());
     assert_eq!((engine.rows(), engine.rejected_rows(), engine.batches()), (46, 6, 3));
 }
 
-struct After(AtomicUsize);
+struct StopAfter(AtomicUsize);
 
-impl Watch for After {
+impl Watch for StopAfter {
     fn proceed(&self, _: &Progress) -> bool {
         self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1)).is_ok()
     }
 }
 
-/// Wherever the work on a batch is interrupted, nothing has changed; where it is not, the effects are those of `apply`.
+/// An interrupt at any stage of planning leaves the engine unchanged; without an interrupt, the effects equal those of
+/// `apply`.
 #[test]
-fn an_interrupted_plan_changes_nothing() {
+fn an_interrupted_plan_does_not_change_the_engine() {
     let mut engine = Engine::new(&EngineParams { c_inferred: 0.5, ..Default::default() }).unwrap();
     let mut rng = Pcg64::seed_from_u64(7);
     let mut next = |count: usize| {
@@ -236,10 +240,14 @@ fn an_interrupted_plan_changes_nothing() {
     let before = rmp_serde::to_vec_named(&engine).unwrap();
     let (mut interrupted, mut allowed) = (0, 0);
     loop {
-        match engine.plan_watched(event.clone(), &After(AtomicUsize::new(allowed))) {
+        match engine.plan_watched(event.clone(), &StopAfter(AtomicUsize::new(allowed))) {
             Err(e) => assert_eq!(e, Error::Interrupted),
             Ok(plan) => {
-                assert_eq!(rmp_serde::to_vec_named(&engine).unwrap(), before, "planned, not committed");
+                assert_eq!(
+                    rmp_serde::to_vec_named(&engine).unwrap(),
+                    before,
+                    "a plan changed the engine before commit"
+                );
                 let mut plain = reload(&engine);
                 let effects = engine.commit(plan);
                 assert_eq!(effects, plain.apply(event).unwrap());
@@ -253,7 +261,8 @@ fn an_interrupted_plan_changes_nothing() {
     assert!(interrupted > 3, "{interrupted}");
 }
 
-/// Two clouds, the outlier in one row; gives the share of right labels after the first batch and the rejected rows.
+/// Runs six batches of two clouds with an outlier in row `at`; returns the accuracy after the first batch and the number
+/// of rejected rows.
 fn accuracy_with(outlier: f64, at: Option<usize>, params: &EngineParams, sparse: bool) -> (f64, u64) {
     let mut engine = Engine::new(params).unwrap();
     let mut rng = Pcg64::seed_from_u64(5);
@@ -268,7 +277,7 @@ fn accuracy_with(outlier: f64, at: Option<usize>, params: &EngineParams, sparse:
         let x = if sparse { x.view().to_csr() } else { x };
         let effects = engine.apply(Event::Batch { x, labels }).unwrap();
         if k > 0 {
-            sum += right(&engine, &effects, &names) / 5.0;
+            sum += accuracy(&engine, &effects, &names) / 5.0;
         }
         engine.apply(Event::Tick { now: 0 }).unwrap();
     }
@@ -293,9 +302,9 @@ fn accuracy_does_not_depend_on_the_row_of_an_outlier() {
     }
 }
 
-/// Log-normal columns, and sparse counts of words with a few high ones: no row is rejected, and both are learned.
+/// Log-normal columns, and sparse word counts with a few high values: no row is rejected, and accuracy is high.
 #[test]
-fn heavy_tails_are_learned_and_not_rejected() {
+fn rows_with_heavy_tails_are_not_rejected() {
     let mut rng = Pcg64::seed_from_u64(9);
     let mut normal = move || (0..12).map(|_| rng.random_range(-0.5..0.5)).sum::<f64>();
     let params = EngineParams { query_strategy: QueryStrategy::None, ..Default::default() };
@@ -327,14 +336,14 @@ fn heavy_tails_are_learned_and_not_rejected() {
             let x = if words { x.view().to_csr() } else { x };
             let effects = engine.apply(Event::Batch { x, labels }).unwrap();
             assert!(effects.rejected.is_empty());
-            let right = right(&engine, &effects, &names);
-            assert!(k < 2 || right > 0.75, "words: {words}, batch {k}: {right}");
+            let accuracy = accuracy(&engine, &effects, &names);
+            assert!(k < 2 || accuracy > 0.75, "words: {words}, batch {k}: {accuracy}");
         }
     }
 }
 
 #[test]
-fn a_plan_of_another_engine_is_not_applied() {
+fn plans_of_other_engines_and_outdated_plans_are_not_applied() {
     let params = EngineParams { query_strategy: QueryStrategy::None, ..Default::default() };
     let mut rng = Pcg64::seed_from_u64(4);
     let mut engines = [0, 1].map(|_| Engine::new(&params).unwrap());
@@ -354,7 +363,7 @@ fn a_plan_of_another_engine_is_not_applied() {
             assert!(effects.labels.is_empty() && a == copy, "{k}");
         }
     }
-    // nor is a plan of its own that another event made outdated
+    // nor is a plan of the same engine after another event was committed
     let (outdated, next) = (a.plan(event()).unwrap(), a.plan(event()).unwrap());
     assert_eq!(a.commit(next).labels.len(), 20);
     copy = a.clone();
@@ -365,9 +374,9 @@ fn a_plan_of_another_engine_is_not_applied() {
     assert_eq!(a.commit(next).labels.len(), 20, "an engine keeps its identity");
 }
 
-/// A kernel that overflows on some rows: they are rejected, and the others are used.
+/// Rows on which the kernel overflows are rejected, and the others are used.
 #[test]
-fn rows_whose_kernel_overflows_are_rejected_and_no_step_fails() {
+fn rows_whose_kernel_overflows_are_rejected() {
     let params = EngineParams {
         kernel: KernelChoice::Fixed(Kernel::Poly { gamma: 1.0, coef0: 1.0, degree: 20 }),
         query_strategy: QueryStrategy::None,

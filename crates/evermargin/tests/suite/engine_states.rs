@@ -1,4 +1,4 @@
-//! Saved engines whose bytes were changed: each is refused, or it is an engine that goes on without a panic.
+//! Saved engines with changed bytes: each is refused, or resumes without a panic.
 
 use evermargin::data::Matrix;
 use evermargin::engine::transduction::TransductionParams;
@@ -22,7 +22,7 @@ fn rows(count: usize, sparse: bool, rng: &mut Pcg64) -> (Matrix, Vec<Option<Stri
     (if sparse { x.view().to_csr() } else { x }, labels)
 }
 
-/// An engine in the middle of a batch, with open questions, pairs, rejected rows and rows that left memory.
+/// An engine in the middle of a batch, with pending queries, pairs, rejected rows and evicted rows.
 fn engine(sparse: bool, classifier: ClassifierChoice, label_source: LabelSource) -> Engine {
     let rng = &mut Pcg64::seed_from_u64(1);
     let transduction = Some(TransductionParams { evicted_weight: 2.0, exemplars: 6, ..Default::default() });
@@ -67,22 +67,22 @@ fn engine(sparse: bool, classifier: ClassifierChoice, label_source: LabelSource)
     engine
 }
 
-/// Whatever was loaded goes on: a few events, accepted or not.
-fn partial_fit(mut engine: Engine) {
+/// Applies a few events, accepted or refused, to a loaded engine.
+fn apply_some_events(mut engine: Engine) {
     let rng = &mut Pcg64::seed_from_u64(2);
     let open = engine.pending_queries().first().copied().unwrap_or(0);
-    let told = engine.memory().and_then(|m| m.labeled().first().map(|t| t.sample)).unwrap_or(0);
+    let labeled = engine.memory().and_then(|m| m.labeled().first().map(|t| t.sample)).unwrap_or(0);
     let asked = engine.pending_queries().get(1).copied().unwrap_or(0);
     if let Some(reference) = engine.reference_of(open) {
         let _ = engine.apply(Event::Related { a: open, b: reference.sample, same: false });
     }
     let _ = engine.apply(Event::Compare { sample: asked });
     let _ = engine.apply(Event::Answer { sample: open, label: "1".into() });
-    let _ = engine.apply(Event::Correct { sample: told, label: "new".into() });
+    let _ = engine.apply(Event::Correct { sample: labeled, label: "new".into() });
     let _ = engine.apply(Event::Tick { now: u64::MAX });
     let (x, labels) = rows(8, false, rng);
     let _ = engine.apply(Event::Batch { x, labels });
-    let _ = engine.apply(Event::Withdraw { sample: told });
+    let _ = engine.apply(Event::Withdraw { sample: labeled });
     let _ = engine.apply(Event::Ask { count: 3 });
     let _ = engine.apply(Event::Tick { now: u64::MAX });
     let _ = (engine.classifier(), engine.stored_samples(), engine.support_count());
@@ -90,23 +90,23 @@ fn partial_fit(mut engine: Engine) {
     drop(rmp_serde::from_slice::<Engine>(&bytes));
 }
 
-/// All places of a value, as paths.
-fn places(value: &Value, path: &str, out: &mut Vec<String>) {
+/// JSON pointers of all values in a value, with at most four items per array.
+fn pointers_of(value: &Value, path: &str, out: &mut Vec<String>) {
     out.push(path.to_string());
     match value {
         Value::Array(items) => {
             for (i, item) in items.iter().enumerate().filter(|(i, _)| *i < 3 || i + 1 == items.len()) {
-                places(item, &format!("{path}/{i}"), out);
+                pointers_of(item, &format!("{path}/{i}"), out);
             }
         }
-        Value::Object(fields) => fields.iter().for_each(|(k, v)| places(v, &format!("{path}/{k}"), out)),
+        Value::Object(fields) => fields.iter().for_each(|(k, v)| pointers_of(v, &format!("{path}/{k}"), out)),
         _ => {}
     }
 }
 
-/// Every field of a state set to every kind of nonsense.
+/// Every field of a state is replaced by invalid values of every kind.
 #[test]
-fn no_value_of_a_state_makes_it_panic() {
+fn states_with_invalid_values_do_not_panic() {
     let mut tried = [0, 0];
     let kinds = [
         (false, Lasvm, Model),
@@ -120,26 +120,26 @@ fn no_value_of_a_state_makes_it_panic() {
         let state = serde_json::to_value(engine(sparse, classifier, label_source)).unwrap();
         assert!(serde_json::from_value::<Engine>(state.clone()).is_ok());
         let mut all = Vec::new();
-        places(&state, "", &mut all);
+        pointers_of(&state, "", &mut all);
         for place in all {
-            // Comparing sources takes long, and the other parts were changed above.
+            // Comparing label sources is slow, and the other parts were changed above.
             if label_source == Auto && !place.contains("label_sources") {
                 continue;
             }
             let Some(old) = state.pointer(&place) else { panic!("{place}") };
-            for new in instead_of(old) {
+            for new in replacements_for(old) {
                 let mut mutant = state.clone();
                 *mutant.pointer_mut(&place).unwrap() = new;
                 let loaded = serde_json::from_value::<Engine>(mutant);
                 tried[usize::from(loaded.is_ok())] += 1;
-                loaded.into_iter().for_each(partial_fit);
+                loaded.into_iter().for_each(apply_some_events);
             }
         }
     }
     assert!(tried[0] > 3000 && tried[1] > 300, "{tried:?} refused and loaded");
 }
 
-fn instead_of(old: &Value) -> Vec<Value> {
+fn replacements_for(old: &Value) -> Vec<Value> {
     match old {
         Value::Number(n) => {
             let v = n.as_f64().unwrap_or(0.0);
@@ -173,9 +173,9 @@ fn instead_of(old: &Value) -> Vec<Value> {
     }
 }
 
-/// Bytes of a state changed at random: NaN and infinity among them.
+/// Random bytes of a state are changed, also to NaN and infinity.
 #[test]
-fn no_byte_of_a_state_makes_it_panic() {
+fn states_with_changed_bytes_do_not_panic() {
     let rng = &mut Pcg64::seed_from_u64(3);
     let kinds = [
         (false, Lasvm, Model, 3000),
@@ -204,7 +204,7 @@ fn no_byte_of_a_state_makes_it_panic() {
                     }
                 }
             }
-            rmp_serde::from_slice::<Engine>(&mutant).into_iter().for_each(partial_fit);
+            rmp_serde::from_slice::<Engine>(&mutant).into_iter().for_each(apply_some_events);
         }
     }
 }

@@ -1,5 +1,5 @@
-//! The exact machine: after any sequence of samples that come, go and change their label it is what training anew gives.
-//! Numbers in brackets are those of the list of invariants in the digest of Emara's thesis.
+//! The exact incremental SVM: after any sequence of added, removed and relabeled samples it equals an SVM trained from
+//! scratch. Numbers in brackets are those of the list of invariants for Emara's thesis.
 use crate::common::eliminate;
 use evermargin::data::{Label, Matrix};
 use evermargin::estimators::online::incremental::{ExactParams, ExactSvm, Place};
@@ -20,17 +20,18 @@ fn label(positive: bool) -> Label {
     if positive { Label::Pos } else { Label::Neg }
 }
 
-/// Samples anywhere in a cube.
+/// Samples uniform in a cube.
 fn scattered(n: usize, d: usize, rng: &mut Pcg64) -> Matrix {
     Matrix::dense((0..n * d).map(|_| rng.random_range(-1.0..1.0)).collect(), n, d).unwrap()
 }
 
-/// Samples on few places of a grid: copies, ties and, with random labels, contradictions.
+/// Samples on a few grid points: copies, ties and, with random labels, contradictions.
 fn grid(n: usize, d: usize, rng: &mut Pcg64) -> Matrix {
     Matrix::dense((0..n * d).map(|_| f64::from(rng.random_range(-1i32..=1))).collect(), n, d).unwrap()
 }
 
-/// [20] The optimality conditions in double precision, from the definition alone. The ridge moves y·f by 1e-10(1 + K)α.
+/// [20] Checks the optimality conditions in double precision, from their definition. The ridge changes y·f by
+/// 1e-10(1 + K)α.
 fn check(machine: &ExactSvm, kernel: Kernel) {
     let (n, alpha, y, x) = (machine.len(), machine.alpha(), machine.labels(), machine.points().view());
     let most = machine.costs().iter().fold(1.0, |most: f64, c| most.max(*c));
@@ -52,8 +53,8 @@ fn check(machine: &ExactSvm, kernel: Kernel) {
     }
 }
 
-/// [20] R times the bordered matrix is the identity, to eleven digits of the product of their largest values: R of a margin
-/// whose samples nearly depend on each other is large, and so is what rounding leaves.
+/// [20] Checks that R times the bordered matrix is the identity, to 1e-11 of the product of their largest values. R is
+/// large for margin samples that are nearly linearly dependent, and so is its rounding error.
 fn check_inverse(machine: &ExactSvm) {
     let (margin, inverse) = machine.inverse();
     let (size, r) = (inverse.size(), inverse.values());
@@ -75,8 +76,8 @@ fn check_inverse(machine: &ExactSvm) {
     }
 }
 
-/// What training anew gives: α by sample, and b.
-fn batch(machine: &ExactSvm, kernel: Kernel, c: f64) -> (f64, Vec<f64>, f64) {
+/// Training from scratch: the objective, α per sample, and b.
+fn train_from_scratch(machine: &ExactSvm, kernel: Kernel, c: f64) -> (f64, Vec<f64>, f64) {
     let svc = SvcParams { kernel, c, tolerance: 1e-8, ..Default::default() };
     let t = Targets {
         y: machine.labels().iter().map(|y| label(*y > 0.0)).collect(),
@@ -105,7 +106,7 @@ fn batch(machine: &ExactSvm, kernel: Kernel, c: f64) -> (f64, Vec<f64>, f64) {
     (objective, alpha, bias[0])
 }
 
-/// ½αᵀQα − Σα of the machine.
+/// ½αᵀQα − Σα of the incremental SVM.
 fn objective(machine: &ExactSvm, kernel: Kernel) -> f64 {
     let (n, a, y, x) = (machine.len(), machine.alpha(), machine.labels(), machine.points().view());
     let k = |i: usize, j: usize| y[i] * y[j] * kernel.eval(x.row(i), x.row(j));
@@ -113,8 +114,8 @@ fn objective(machine: &ExactSvm, kernel: Kernel) -> f64 {
     0.5 * square - a.iter().sum::<f64>()
 }
 
-/// Random changes; `then` is told after each.
-fn change(
+/// Makes random changes, and calls `then` after each.
+fn apply_random_changes(
     machine: &mut ExactSvm,
     x: &Matrix,
     steps: usize,
@@ -138,7 +139,7 @@ fn change(
 }
 
 #[test]
-fn whatever_comes_goes_and_turns_the_machine_is_optimal_and_equals_training_anew() {
+fn random_changes_keep_the_svm_optimal_and_equal_to_training_from_scratch() {
     for seed in 0..24 {
         let rng = &mut Pcg64::seed_from_u64(seed);
         let c = [0.3, 3.0, 30.0][seed as usize % 3];
@@ -146,15 +147,16 @@ fn whatever_comes_goes_and_turns_the_machine_is_optimal_and_equals_training_anew
             [RBF, Kernel::Linear, Kernel::Poly { gamma: 0.5, coef0: 1.0, degree: 2 }][seed as usize / 3 % 3];
         let x = scattered(30, 3, rng);
         let mut machine = ExactSvm::new(&params(kernel, c), 3, false).unwrap();
-        change(&mut machine, &x, 120, rng, |m| {
+        apply_random_changes(&mut machine, &x, 120, rng, |m| {
             check(m, kernel);
             check_inverse(m);
         });
-        let (value, alpha, bias) = batch(&machine, kernel, c);
+        let (value, alpha, bias) = train_from_scratch(&machine, kernel, c);
         let exact = objective(&machine, kernel);
         assert!((exact - value).abs() < 1e-5 * (1.0 + value.abs()), "{exact} {value}");
         if kernel == RBF && machine.places().contains(&Place::Margin) {
-            // the kernel of `svc` is of single precision, so its α are as good as that times the condition of Q
+            // the kernel of `svc` is single precision, so the error of its α is that precision times the condition number
+            // of Q
             assert!(machine.alpha().iter().zip(&alpha).all(|(a, b)| (a - b).abs() < 1e-3 * c), "{seed}");
             assert!((machine.bias() - bias).abs() < 1e-3, "{} {bias}", machine.bias());
         }
@@ -162,17 +164,17 @@ fn whatever_comes_goes_and_turns_the_machine_is_optimal_and_equals_training_anew
 }
 
 #[test]
-fn copies_contradictions_and_ties_do_no_harm() {
+fn copies_contradictions_and_ties_keep_the_svm_optimal() {
     for seed in 0..60 {
         let rng = &mut Pcg64::seed_from_u64(100 + seed);
         let c = [0.5, 2.0, 20.0][seed as usize % 3];
         let kernel = [RBF, Kernel::Linear][seed as usize % 2];
-        // 9 places for 40 samples
+        // 9 grid points for 40 samples
         let x = grid(40, 2, rng);
         let mut machine = ExactSvm::new(&params(kernel, c), 2, false).unwrap();
-        change(&mut machine, &x, 160, rng, |m| check(m, kernel));
+        apply_random_changes(&mut machine, &x, 160, rng, |m| check(m, kernel));
         assert!(machine.len() > 15);
-        let (value, ..) = batch(&machine, kernel, c);
+        let (value, ..) = train_from_scratch(&machine, kernel, c);
         let exact = objective(&machine, kernel);
         assert!((exact - value).abs() < 1e-5 * (1.0 + value.abs()), "{exact} {value}");
         assert!(machine.optimize().unwrap() < 1e-7);
@@ -182,12 +184,12 @@ fn copies_contradictions_and_ties_do_no_harm() {
 }
 
 #[test]
-fn a_sample_that_came_and_went_leaves_no_trace() {
+fn an_added_and_removed_sample_leaves_no_trace() {
     for seed in 0..20 {
         let rng = &mut Pcg64::seed_from_u64(200 + seed);
         let x = scattered(41, 2, rng);
         let mut machine = ExactSvm::new(&params(RBF, 2.0), 2, false).unwrap();
-        change(&mut machine, &x.view().select(&(0..40).collect::<Vec<_>>()), 100, rng, |_| {});
+        apply_random_changes(&mut machine, &x.view().select(&(0..40).collect::<Vec<_>>()), 100, rng, |_| {});
         machine.optimize().unwrap();
         let before = machine.clone();
         for y in [Label::Pos, Label::Neg] {
@@ -198,13 +200,13 @@ fn a_sample_that_came_and_went_leaves_no_trace() {
                 assert!((a - b).abs() < 1e-9, "{a} {b}");
             }
             machine.optimize().unwrap();
-            assert!(machine == before, "to the bit, {seed}");
+            assert!(machine == before, "not bit-identical, seed {seed}");
         }
     }
 }
 
 #[test]
-fn two_histories_of_the_same_samples_have_the_same_bits() {
+fn optimized_states_of_the_same_samples_are_bit_identical() {
     let bits = |m: &ExactSvm| -> Vec<u64> {
         m.alpha().iter().chain(m.g()).chain([&m.bias()]).map(|v| v.to_bits()).collect()
     };
@@ -213,7 +215,7 @@ fn two_histories_of_the_same_samples_have_the_same_bits() {
         let kernel = [RBF, Kernel::Linear][seed as usize % 2];
         let x = scattered(60, 3, rng);
         let mut machine = ExactSvm::new(&params(kernel, 1.0), 3, false).unwrap();
-        change(&mut machine, &x, 200, rng, |_| {});
+        apply_random_changes(&mut machine, &x, 200, rng, |_| {});
         let mut order: Vec<usize> = (0..machine.len()).collect();
         order.sort_by_key(|&i| machine.ids()[i]);
         let mut fresh = ExactSvm::new(&params(kernel, 1.0), 3, false).unwrap();
@@ -221,14 +223,14 @@ fn two_histories_of_the_same_samples_have_the_same_bits() {
             let (y, weight) = (label(machine.labels()[i] > 0.0), machine.costs()[i]);
             fresh.add(machine.points().view(), i, y, weight, machine.ids()[i]).unwrap();
         }
-        let (rough, ids) = (machine.decisions(), machine.ids().to_vec());
+        let (unoptimized, ids) = (machine.decisions(), machine.ids().to_vec());
         machine.optimize().unwrap();
         fresh.optimize().unwrap();
         assert_eq!(machine.places(), fresh.places(), "{seed}");
         assert_eq!(bits(&machine), bits(&fresh), "{seed}");
         assert!(machine == fresh && machine.model() == fresh.model());
-        // settling is a matter of rounding
-        for (f, id) in rough.iter().zip(&ids) {
+        // `optimize` changes decisions by rounding only
+        for (f, id) in unoptimized.iter().zip(&ids) {
             let at = machine.ids().iter().position(|i| i == id).unwrap();
             assert!((f - machine.decisions()[at]).abs() < 1e-8, "{f} {}", machine.decisions()[at]);
         }
@@ -236,7 +238,7 @@ fn two_histories_of_the_same_samples_have_the_same_bits() {
 }
 
 #[test]
-fn a_saved_machine_goes_on_bit_by_bit_and_a_damaged_one_is_refused() {
+fn resumed_states_are_bit_identical_and_corrupt_states_are_refused() {
     let rng = &mut Pcg64::seed_from_u64(1);
     let x = scattered(50, 3, rng);
     for x in [x.view().to_csr(), x] {
@@ -245,17 +247,17 @@ fn a_saved_machine_goes_on_bit_by_bit_and_a_damaged_one_is_refused() {
         let mut other = machine.clone();
         for round in 0..5 {
             let (a, b) = (&mut Pcg64::seed_from_u64(round), &mut Pcg64::seed_from_u64(round));
-            change(&mut machine, &x, 60, a, |_| {});
-            change(&mut other, &x, 60, b, |_| {});
+            apply_random_changes(&mut machine, &x, 60, a, |_| {});
+            apply_random_changes(&mut other, &x, 60, b, |_| {});
             other = serde_json::from_value(serde_json::to_value(&other).unwrap()).unwrap();
             assert!(machine == other, "{round}");
         }
     }
     let rng = &mut Pcg64::seed_from_u64(2);
     let mut machine = ExactSvm::new(&params(RBF, 1.0), 2, false).unwrap();
-    change(&mut machine, &scattered(20, 2, rng), 60, rng, |_| {});
+    apply_random_changes(&mut machine, &scattered(20, 2, rng), 60, rng, |_| {});
     let good = serde_json::to_value(&machine).unwrap();
-    let says = |path: &[&str], value: serde_json::Value| {
+    let assert_error = |path: &[&str], value: serde_json::Value| {
         let mut bad = good.clone();
         let at = path.iter().fold(&mut bad, |at, key| &mut at[*key]);
         *at = value;
@@ -263,21 +265,24 @@ fn a_saved_machine_goes_on_bit_by_bit_and_a_damaged_one_is_refused() {
     };
     let damaged = "the state is damaged: ";
     let wrong = "its samples and their coefficients differ in number";
-    assert_eq!(says(&["ids"], serde_json::json!([1, 2])), format!("{damaged}{wrong}"));
+    assert_eq!(assert_error(&["ids"], serde_json::json!([1, 2])), format!("{damaged}{wrong}"));
     let ids = vec![3; machine.len()];
-    assert_eq!(says(&["ids"], serde_json::json!(ids)), format!("{damaged}two samples have the same id"));
+    assert_eq!(
+        assert_error(&["ids"], serde_json::json!(ids)),
+        format!("{damaged}two samples have the same id")
+    );
     let wrong = format!("{damaged}its coefficients do not fit its samples");
-    assert_eq!(says(&["y"], serde_json::json!(vec![0.5; machine.len()])), wrong);
-    assert_eq!(says(&["standing", "alpha"], serde_json::json!(vec![9.0; machine.len()])), wrong);
+    assert_eq!(assert_error(&["y"], serde_json::json!(vec![0.5; machine.len()])), wrong);
+    assert_eq!(assert_error(&["standing", "alpha"], serde_json::json!(vec![9.0; machine.len()])), wrong);
     let wrong = format!("{damaged}its margin and the inverse of its matrix differ");
-    assert_eq!(says(&["standing", "margin"], serde_json::json!([])), wrong);
-    assert_eq!(says(&["standing", "inverse", "values"], serde_json::json!([1.0])), wrong);
-    assert!(says(&["params", "c"], serde_json::json!(-1.0)).contains("parameter c = -1"));
+    assert_eq!(assert_error(&["standing", "margin"], serde_json::json!([])), wrong);
+    assert_eq!(assert_error(&["standing", "inverse", "values"], serde_json::json!([1.0])), wrong);
+    assert!(assert_error(&["params", "c"], serde_json::json!(-1.0)).contains("parameter c = -1"));
 }
 
 #[test]
-fn sensitivities_of_the_golden_vector_and_of_two_support_vectors() {
-    // section 17 of the digest; sigma = 1
+fn sensitivities_equal_golden_values_and_the_closed_form_of_two_support_vectors() {
+    // the golden vector, with sigma = 1
     let x = Matrix::dense(vec![0.0, 0.0, 2.0, 0.0, 0.5, 0.0], 3, 2).unwrap();
     let kernel = Kernel::Rbf { gamma: 0.5 };
     let mut machine = ExactSvm::new(&params(kernel, 100.0), 2, false).unwrap();
@@ -287,9 +292,9 @@ fn sensitivities_of_the_golden_vector_and_of_two_support_vectors() {
     let of = |beta: &[f64], s: usize| beta[1 + machine.inverse().0.iter().position(|&m| m == s).unwrap()];
     let beta = machine.sensitivities(x.view(), 2, Label::Pos).unwrap();
     for (value, expected) in [(beta[0], -0.035_907), (of(&beta, 0), -0.822_578), (of(&beta, 1), 0.177_422)] {
-        assert!((value - expected).abs() < 1e-6, "{value} {expected}"); // printed to six digits
+        assert!((value - expected).abs() < 1e-6, "{value} {expected}"); // the golden values have six decimal digits
     }
-    // [21] lemma 1, anywhere
+    // [21] lemma 1, at random points
     let rng = &mut Pcg64::seed_from_u64(4);
     let (k12, y) = (kernel.eval(x.view().row(0), x.view().row(1)), [1.0, -1.0]);
     for _ in 0..50 {
@@ -308,13 +313,13 @@ fn sensitivities_of_the_golden_vector_and_of_two_support_vectors() {
 }
 
 #[test]
-fn sensitivities_solve_their_equations() {
+fn sensitivities_solve_their_linear_system() {
     // [21], against elimination
     for seed in 0..10 {
         let rng = &mut Pcg64::seed_from_u64(500 + seed);
         let (x, z) = (scattered(40, 2, rng), scattered(1, 2, rng));
         let mut machine = ExactSvm::new(&params(RBF, 1.0), 2, false).unwrap();
-        change(&mut machine, &x, 100, rng, |_| {});
+        apply_random_changes(&mut machine, &x, 100, rng, |_| {});
         let (margin, y) = (machine.inverse().0.to_vec(), machine.labels().to_vec());
         let beta = machine.sensitivities(z.view(), 0, Label::Neg).unwrap();
         let balance: f64 = margin.iter().zip(&beta[1..]).map(|(&s, b)| y[s] * b).sum();
@@ -336,7 +341,7 @@ fn sensitivities_solve_their_equations() {
 }
 
 #[test]
-fn all_labels_turned_is_the_model_turned() {
+fn relabeling_all_samples_negates_the_decisions() {
     let rng = &mut Pcg64::seed_from_u64(9);
     let x = scattered(40, 2, rng);
     let mut machine = ExactSvm::new(&params(RBF, 2.0), 2, false).unwrap();
@@ -352,7 +357,7 @@ fn all_labels_turned_is_the_model_turned() {
 }
 
 #[test]
-fn with_one_class_there_is_no_model_yet() {
+fn one_class_gives_no_model() {
     let rng = &mut Pcg64::seed_from_u64(10);
     let x = scattered(30, 2, rng);
     let mut machine = ExactSvm::new(&params(RBF, 1.0), 2, false).unwrap();
@@ -369,7 +374,7 @@ fn with_one_class_there_is_no_model_yet() {
     assert!(machine.model().is_none() && machine.alpha().iter().all(|a| *a == 0.0));
     machine.add(x.view(), 20, Label::Pos, 1.0, 20).unwrap();
     assert_eq!(machine.alpha(), two.alpha());
-    // the last of both classes, one after the other
+    // removes the last samples of both classes, one after the other
     (0..20).for_each(|i| machine.remove(i).unwrap());
     assert_eq!((machine.len(), machine.bias()), (1, 1.0));
     machine.relabel(20, Label::Neg).unwrap();
@@ -379,28 +384,31 @@ fn with_one_class_there_is_no_model_yet() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_and_changes_nothing() {
+fn refuses_invalid_samples_and_parameters_without_changes() {
     let x = Matrix::dense(vec![0.0, 1.0, 2.0, 3.0], 4, 1).unwrap();
     let mut machine = ExactSvm::new(&ExactParams { max_points: 3, ..params(RBF, 1.0) }, 1, false).unwrap();
     (0..3).for_each(|i| machine.add(x.view(), i, label(i > 0), 1.0, i as u64).unwrap());
     let before = machine.clone();
-    let says = |result: evermargin::error::Result<()>, text: &str| {
+    let assert_error = |result: evermargin::error::Result<()>, text: &str| {
         assert_eq!(result.unwrap_err().to_string(), text);
     };
     let wide = Matrix::dense(vec![0.0, 1.0], 1, 2).unwrap();
-    says(machine.add(wide.view(), 0, Label::Pos, 1.0, 9), "columns: expected 1, found 2");
-    says(machine.add(x.view(), 4, Label::Pos, 1.0, 9), "rows: expected 5, found 4");
-    says(machine.add(x.view(), 3, Label::Unknown, 1.0, 9), "sample 9 has no label");
-    says(machine.add(x.view(), 3, Label::Pos, 0.0, 9), "sample 9: weight 0 must be above 0");
-    says(machine.add(x.view(), 3, Label::Pos, f64::NAN, 9), "sample 9: weight NaN must be above 0");
-    says(
+    assert_error(machine.add(wide.view(), 0, Label::Pos, 1.0, 9), "columns: expected 1, found 2");
+    assert_error(machine.add(x.view(), 4, Label::Pos, 1.0, 9), "rows: expected 5, found 4");
+    assert_error(machine.add(x.view(), 3, Label::Unknown, 1.0, 9), "sample 9 has no label");
+    assert_error(machine.add(x.view(), 3, Label::Pos, 0.0, 9), "sample 9: weight 0 must be above 0");
+    assert_error(machine.add(x.view(), 3, Label::Pos, f64::NAN, 9), "sample 9: weight NaN must be above 0");
+    assert_error(
         machine.add(x.view(), 3, Label::Pos, 1.0, 2),
         "sample 2 is there already; relabel it, or remove it first",
     );
-    says(machine.remove(5), "sample 5 is not there");
-    says(machine.relabel(5, Label::Pos), "sample 5 is not there");
-    says(machine.relabel(1, Label::Unknown), "sample 1: a label cannot become unknown; remove the sample");
-    says(
+    assert_error(machine.remove(5), "sample 5 is not there");
+    assert_error(machine.relabel(5, Label::Pos), "sample 5 is not there");
+    assert_error(
+        machine.relabel(1, Label::Unknown),
+        "sample 1: a label cannot become unknown; remove the sample",
+    );
+    assert_error(
         machine.add(x.view(), 3, Label::Pos, 1.0, 9),
         "the machine holds 3 samples, as many as max_points allows: remove some, raise max_points (time and memory grow \
          with the samples times those on the margin), or use local-svc, which evicts samples",
@@ -408,7 +416,7 @@ fn what_cannot_be_is_refused_and_changes_nothing() {
     assert!(machine == before);
     let large = Matrix::dense(vec![1e60, 1.0, 2.0], 3, 1).unwrap();
     let mut linear = ExactSvm::new(&params(Kernel::Linear, 1.0), 1, false).unwrap();
-    says(
+    assert_error(
         linear.add(large.view(), 0, Label::Pos, 1.0, 4),
         "sample 4: its kernel value with itself is 1e120, too large to be exact with; scale the samples",
     );
@@ -436,9 +444,9 @@ fn what_cannot_be_is_refused_and_changes_nothing() {
 }
 
 #[test]
-fn changes_by_distance_are_those_of_the_sensitivities_while_no_sample_changes_its_set() {
+fn changes_by_distance_equal_the_sensitivities_while_sets_are_unchanged() {
     use evermargin::estimators::online::incremental::locality::{Change, changes, radius};
-    // two samples far inside their bounds stay there when the third comes: Δα = β·α_c
+    // two samples far from their bounds stay on the margin when the third is added: Δα = β·α_c
     let x = Matrix::dense(vec![0.0, 0.0, 2.0, 0.0, 0.8, 0.6], 3, 2).unwrap();
     let mut machine = ExactSvm::new(&params(Kernel::Rbf { gamma: 0.5 }, 100.0), 2, false).unwrap();
     machine.add(x.view(), 0, Label::Pos, 1.0, 1).unwrap();

@@ -1,4 +1,4 @@
-//! Labels along a graph: against dense algebra and scikit-learn.
+//! Label propagation: against dense algebra and scikit-learn.
 
 use evermargin::data::Label;
 use evermargin::datasets::{GenerateParams, generate};
@@ -15,7 +15,7 @@ fn moons(rows: usize, noise: f64, seed: u64) -> (Matrix, Labels) {
     generate("two-moons", &GenerateParams { rows, noise: Some(noise), seed, ..Default::default() }).unwrap()
 }
 
-/// One problem a class (one alone for two classes); the rows named keep their class.
+/// One problem per class, or a single one for two classes; only the rows in `known` are labeled.
 fn problems(classes: &[u32], known: &[usize]) -> Vec<Targets> {
     let count = classes.iter().max().unwrap() + 1;
     let one = |k: u32| {
@@ -47,7 +47,7 @@ fn graph(x: &Matrix, params: &LabelPropagationParams) -> Graph {
 }
 
 #[test]
-fn harmonic_is_the_dense_solution_and_the_mean_of_neighbors() {
+fn harmonic_equals_the_dense_solution_and_the_mean_of_neighbors() {
     let (x, labels) = moons(90, 0.2, 1);
     let class: Vec<u32> = labels.of.iter().map(|c| c.unwrap()).collect();
     let known: Vec<usize> = (0..8).collect();
@@ -75,11 +75,11 @@ fn harmonic_is_the_dense_solution_and_the_mean_of_neighbors() {
     Cholesky::new(matrix, 82).unwrap().solve(&mut right);
     open.iter().zip(&right).for_each(|(&i, g)| assert!((f[i] - g).abs() < 1e-8, "{} {g}", f[i]));
     for (i, &c) in class.iter().enumerate().take(8) {
-        assert_eq!(f[i], if c == 1 { 1.0 } else { -1.0 }, "labels are kept");
+        assert_eq!(f[i], if c == 1 { 1.0 } else { -1.0 }, "given labels are kept");
     }
 }
 
-/// Shares of three classes by sklearn 1.x: LabelSpreading(kernel = the graph below, alpha=0.9, tol=1e-14).
+/// Class shares of scikit-learn 1.x: LabelSpreading(kernel = the graph below, alpha=0.9, tol=1e-14).
 const SKLEARN: [[f64; 3]; 18] = [
     [0.600283384029, 0.372465458575, 0.027251157396],
     [0.233461070290, 0.737035027376, 0.029503902334],
@@ -122,35 +122,35 @@ fn spreading_agrees_with_scikit_learn() {
         ..plain(Method::Spreading)
     };
     let fitted = params.fit(x.view(), &problems(&class, &[0, 4, 1, 9, 2]), &()).unwrap();
-    let told = fitted.transduced.unwrap();
+    let transduction = fitted.transduced.unwrap();
     for (i, row) in SKLEARN.iter().enumerate() {
         for (k, share) in row.iter().enumerate() {
-            let ours = 0.5 * (1.0 + told.scores[k][i]);
+            let ours = 0.5 * (1.0 + transduction.scores[k][i]);
             assert!((ours - share).abs() < 1e-9, "row {i} class {k}: {ours} {share}");
         }
     }
 }
 
 #[test]
-fn both_methods_follow_the_moons_from_two_labels() {
+fn both_methods_separate_two_moons_from_two_labels() {
     let (x, labels) = moons(400, 0.08, 2);
     let class: Vec<u32> = labels.of.iter().map(|c| c.unwrap()).collect();
     let known: Vec<usize> = (0..2).map(|c| class.iter().position(|k| *k == c).unwrap()).collect();
     for method in [Method::Harmonic, Method::Spreading] {
         let params = LabelPropagationParams { method, ..Default::default() };
         let fitted = params.fit(x.view(), &problems(&class, &known), &()).unwrap();
-        let told = fitted.transduced.unwrap();
-        let wrong = (0..400).filter(|&i| (told.scores[0][i] > 0.0) != (class[i] == 1)).count();
+        let transduction = fitted.transduced.unwrap();
+        let wrong = (0..400).filter(|&i| (transduction.scores[0][i] > 0.0) != (class[i] == 1)).count();
         assert_eq!(wrong, 0, "{method:?}");
         let model = fitted.model.decision(x.view()).unwrap();
         let wrong = (0..400).filter(|&i| (model[i] > 0.0) != (class[i] == 1)).count();
-        assert!(wrong <= 2, "the model learned it: {wrong}");
+        assert!(wrong <= 2, "errors of the model: {wrong}");
     }
 }
 
 #[test]
-fn rows_out_of_reach_get_the_ratio() {
-    // three groups far apart, labels in two of them: 14 and 29 rows without one
+fn rows_not_connected_to_labels_get_the_ratio() {
+    // three distant groups with labels in two of them: 14 and 29 rows without a label
     let group = |i: usize| [0, 1, 1, 2][i % 4];
     let mut values = Vec::new();
     for i in 0..60 {
@@ -165,10 +165,10 @@ fn rows_out_of_reach_get_the_ratio() {
             let ratio = Ratio::Given(vec![share]);
             let params = LabelPropagationParams { method, mass, ratio, n_neighbors: 4, ..Default::default() };
             let fitted = params.fit(x.view(), &problems(&class, &[0, 1]), &()).unwrap();
-            let told = fitted.transduced.unwrap();
-            assert_eq!(told.facts["unreachable"], ParamValue::Integer(15));
+            let transduction = fitted.transduced.unwrap();
+            assert_eq!(transduction.facts["unreachable"], ParamValue::Integer(15));
             for i in 0..60 {
-                let score = told.scores[0][i];
+                let score = transduction.scores[0][i];
                 match group(i) {
                     0 => assert!((score + 1.0).abs() < 1e-6, "{score}"),
                     1 => assert!((score - 1.0).abs() < 1e-6, "{score}"),
@@ -180,7 +180,7 @@ fn rows_out_of_reach_get_the_ratio() {
 }
 
 #[test]
-fn odds_are_scaled_until_the_share_is_kept() {
+fn odds_are_scaled_to_the_given_ratio() {
     let (x, labels) = moons(120, 0.5, 3);
     let class: Vec<u32> = labels.of.iter().map(|c| c.unwrap()).collect();
     let shares = |mass: bool, ratio: f64| {
@@ -208,31 +208,31 @@ fn odds_are_scaled_until_the_share_is_kept() {
     assert_eq!([count(&shares(true, 0.1)), count(&after), count(&shares(true, 0.8))], [11, 33, 88]);
 }
 
-/// Goes on for so many blocks of the search.
-struct Blocks(std::sync::atomic::AtomicI64);
+/// Stops the neighbor search after a number of blocks.
+struct StopAfter(std::sync::atomic::AtomicI64);
 
-impl Watch for Blocks {
+impl Watch for StopAfter {
     fn proceed(&self, _: &Progress) -> bool {
         self.0.fetch_sub(1, std::sync::atomic::Ordering::Relaxed) > 0
     }
 }
 
 #[test]
-fn a_search_that_is_stopped_gives_the_ratio() {
+fn an_interrupted_neighbor_search_gives_the_ratio() {
     let (x, labels) = moons(1000, 0.1, 3); // 16 blocks
     let class: Vec<u32> = labels.of.iter().map(|c| c.unwrap()).collect();
     let known: Vec<usize> = (0..10).collect();
     let params = LabelPropagationParams { ratio: Ratio::Given(vec![0.3]), ..Default::default() };
     for blocks in [0, 3, 15] {
-        let watch = Blocks(blocks.into());
+        let watch = StopAfter(blocks.into());
         let fitted = params.fit(x.view(), &problems(&class, &known), &watch).unwrap();
         let asked = blocks - watch.0.into_inner();
-        assert!(asked < 40, "it is asked few times after a no: {asked}");
+        assert!(asked < 40, "few calls follow the one that stops: {asked}");
         assert_eq!(fitted.reports[0].exit, Exit::Interrupted);
         fitted.model.check().unwrap();
-        let told = fitted.transduced.unwrap();
-        assert_eq!(told.facts["unreachable"], ParamValue::Integer(990));
-        for (i, score) in told.scores[0].iter().enumerate() {
+        let transduction = fitted.transduced.unwrap();
+        assert_eq!(transduction.facts["unreachable"], ParamValue::Integer(990));
+        for (i, score) in transduction.scores[0].iter().enumerate() {
             let wanted = if i >= 10 { -0.4 } else { 2.0 * f64::from(class[i]) - 1.0 };
             assert!((score - wanted).abs() < 1e-12, "{blocks}: {score} {wanted}");
         }
@@ -240,7 +240,7 @@ fn a_search_that_is_stopped_gives_the_ratio() {
 }
 
 #[test]
-fn several_classes_spread_together() {
+fn class_shares_of_a_row_add_up_to_one() {
     let (x, labels) =
         generate("waveform", &GenerateParams { rows: 300, seed: 4, ..Default::default() }).unwrap();
     let class: Vec<u32> = labels.of.iter().map(|c| c.unwrap()).collect();
@@ -248,21 +248,23 @@ fn several_classes_spread_together() {
     for (method, mass) in [(Method::Harmonic, false), (Method::Harmonic, true), (Method::Spreading, true)] {
         let params = LabelPropagationParams { method, mass, ..Default::default() };
         let fitted = params.fit(x.view(), &problems(&class, &known), &()).unwrap();
-        let told = fitted.transduced.unwrap();
+        let transduction = fitted.transduced.unwrap();
         let mut right = 0;
         for i in 30..300 {
-            let total: f64 = (0..3).map(|k| 0.5 * (1.0 + told.scores[k][i])).sum();
+            let total: f64 = (0..3).map(|k| 0.5 * (1.0 + transduction.scores[k][i])).sum();
             assert!((total - 1.0).abs() < 1e-5, "shares of a row add up to 1: {total}");
-            let best = (0..3).max_by(|&a, &b| told.scores[a][i].total_cmp(&told.scores[b][i])).unwrap();
+            let best = (0..3)
+                .max_by(|&a, &b| transduction.scores[a][i].total_cmp(&transduction.scores[b][i]))
+                .unwrap();
             right += usize::from(best as u32 == class[i]);
         }
-        // twice what chance gives; spreading with mass is at 163 from these labels
+        // twice chance level; spreading with mass reaches 163 from these labels
         assert!(right > 180 || method == Method::Spreading, "{method:?} {mass}: {right} of 270");
     }
 }
 
 #[test]
-fn poisson_is_the_dense_solution_of_its_equation() {
+fn poisson_equals_the_dense_solution_of_its_equation() {
     let (x, labels) = moons(90, 0.2, 1);
     let class: Vec<u32> = labels.of.iter().map(|c| c.unwrap()).collect();
     let known = [0, 1, 2];

@@ -1,6 +1,6 @@
-//! `lasvm`: what must hold of its state after every sample, on random problems. Numbers in brackets are those of the
-//! list of invariants in the digest of Ertekin's thesis.
-use crate::common::{clouds, learn, recompute, whole};
+//! `lasvm`: invariants of its state after every sample, on random problems. Numbers in brackets are those of the list of
+//! invariants for Ertekin's thesis.
+use crate::common::{clouds, learn, recompute, small_integers};
 use evermargin::data::{Label, Matrix};
 use evermargin::estimators::online::lasvm::{Lasvm, LasvmParams, LasvmVariant};
 use evermargin::estimators::supervised::svc::SvcParams;
@@ -22,7 +22,7 @@ fn fit(p: &impl Fit, x: &Matrix, problems: &[Targets]) -> Fitted {
     p.fit(x.view(), problems, &()).unwrap()
 }
 
-/// target − Kα from scratch, with the machine's own kernel values.
+/// target − Kα recomputed with the kernel values that the solver uses.
 fn own_gradient(state: &mut Lasvm) -> Vec<f64> {
     let (points, b) = (state.points().clone(), state.biases()[0]);
     let all: Vec<usize> = (0..points.rows()).collect();
@@ -31,11 +31,11 @@ fn own_gradient(state: &mut Lasvm) -> Vec<f64> {
 }
 
 #[test]
-fn the_state_is_what_it_should_be_after_every_sample() {
+fn state_invariants_hold_after_every_sample() {
     for seed in 0..12 {
         let c = [0.1, 1.0, 10.0][seed as usize % 3];
         let ((x, problems), kernel, exact) = if seed % 2 == 0 {
-            (whole(60, 3, seed), Kernel::Linear, 1e-9)
+            (small_integers(60, 3, seed), Kernel::Linear, 1e-9)
         } else {
             (clouds(60, 3, seed), RBF, 3e-7)
         };
@@ -49,42 +49,42 @@ fn the_state_is_what_it_should_be_after_every_sample() {
             let process = state.counts().process;
             learn(&mut state, &x, &problems, row);
             let (dual, again) = (state.output(0), recompute(&state, kernel));
-            // [1] bounds exactly, sum to rounding
+            // [1] bounds hold exactly, the sum of α is 0 up to rounding
             for (i, &a) in dual.alpha().iter().enumerate() {
                 let (lo, hi) = dual.bounds(i);
                 assert!(lo <= a && a <= hi);
                 assert!(dual.gradient()[i].is_finite());
             }
             assert!(dual.alpha().iter().sum::<f64>().abs() <= 1e-9 * c * 60.0);
-            // [2], [15] gradients from scratch
-            for (g, exactly) in dual.gradient().iter().zip(&again.gradient) {
-                assert!((g - exactly).abs() <= exact * again.size.max(1.0), "{g} not {exactly}");
+            // [2], [15] gradients equal recomputed ones
+            for (g, expected) in dual.gradient().iter().zip(&again.gradient) {
+                assert!((g - expected).abs() <= exact * again.l1_norm.max(1.0), "{g} not {expected}");
             }
-            // [2] to 1e-8 with the kernel values the machine has: those of an rbf are of single precision, so with
-            // those of double precision the line above is as near as it can be
+            // [2] to 1e-8 with the kernel values of the solver. Those of an rbf kernel are single precision, so the
+            // comparison with double precision above is limited to that.
             let own = own_gradient(&mut state);
             let dual = state.output(0);
-            for (g, exactly) in dual.gradient().iter().zip(&own) {
-                assert!((g - exactly).abs() <= 1e-8 * again.size.max(1.0), "{g} not {exactly}");
+            for (g, expected) in dual.gradient().iter().zip(&own) {
+                assert!((g - expected).abs() <= 1e-8 * again.l1_norm.max(1.0), "{g} not {expected}");
             }
-            // [3] only live points have coefficients
+            // [3] only live points have nonzero coefficients
             let live: Vec<usize> = state.ids().map(|(s, _)| s).collect();
             assert!((0..dual.len()).all(|s| live.contains(&s) || dual.alpha()[s] == 0.0));
-            // [4] the dual objective never falls (what a step gains exactly: steps.rs)
+            // [4] the dual objective never decreases (steps.rs checks the exact gain of a step)
             assert!(again.dual >= before - 1e-6 * again.dual.abs().max(1.0), "{} after {before}", again.dual);
             before = again.dual;
-            // [7] who moves
+            // [7] which samples are processed
             let y = problems[0].y[row].sign();
             let slack = 1.0 + 0.5 * delta - p.tolerance - y * (f + b);
             if delta.is_finite() && slack.abs() > 1e-6 {
                 assert_eq!(state.counts().process > process, slack > 0.0, "row {row}, slack {slack}");
             }
-            // [8] nothing idle is left
+            // [8] no idle point is left
             let e = state.gradient_bounds(0);
             if e.min_down < e.max_up && e.max_up.is_finite() && e.min_down.is_finite() {
                 assert!(live.iter().all(|&s| !dual.is_idle(s, e)));
             }
-            // [6] learning a point again changes nothing
+            // [6] learning a point again does not change the state
             let member = state.ids().next();
             if let Some((_, id)) = member {
                 let (saved, counts) = (state.save(), state.counts());
@@ -97,7 +97,7 @@ fn the_state_is_what_it_should_be_after_every_sample() {
 }
 
 #[test]
-fn finishing_ends_at_the_optimum_of_the_points() {
+fn finishing_reaches_the_optimum_over_the_points() {
     for seed in 20..28 {
         let (x, problems) = clouds(80, 2, seed);
         let p = params(RBF, 2.0);
@@ -110,9 +110,9 @@ fn finishing_ends_at_the_optimum_of_the_points() {
         let e = state.gradient_bounds(0);
         assert!(e.max_up - e.min_down <= p.tolerance);
         let saved = state.save();
-        assert_eq!(state.finish(&())[0].steps, 0, "finishing again is no work");
+        assert_eq!(state.finish(&())[0].steps, 0, "finishing again takes no steps");
         assert_eq!(state.save().outputs, saved.outputs);
-        // [9] margins, with b in the middle
+        // [9] margins, with b at the midpoint
         let (dual, b) = (state.output(0), f64::midpoint(e.max_up, e.min_down));
         let half = 0.5 * p.tolerance + 1e-6;
         for s in 0..dual.len() {
@@ -132,7 +132,7 @@ fn finishing_ends_at_the_optimum_of_the_points() {
 }
 
 #[test]
-fn epochs_come_to_the_solution_of_the_batch_solver() {
+fn several_epochs_reach_the_solution_of_the_batch_solver() {
     let (x, problems) = clouds(300, 3, 5);
     let batch = fit(&SvcParams { kernel: RBF, c: 1.0, tolerance: 1e-4, ..Default::default() }, &x, &problems);
     let p = LasvmParams { epochs: 5, tolerance: 1e-4, ..params(RBF, 1.0) };
@@ -143,7 +143,7 @@ fn epochs_come_to_the_solution_of_the_batch_solver() {
     let (fa, fb) = (decisions(&batch.model, &x), decisions(&online.model, &x));
     assert!(fa.iter().zip(&fb).all(|(a, b)| (a - b).abs() < 2e-3));
     assert!(batch.model.support_count().abs_diff(online.model.support_count()) <= 3);
-    // the support vectors alone give the same function
+    // training on the support vectors only gives the same function
     let Model::Expansion { points, coef, .. } = &online.model else { panic!() };
     let y = coef[0].iter().map(|c| if *c > 0.0 { Label::Pos } else { Label::Neg }).collect();
     let alone = vec![Targets { y, cost: vec![1.0; points.rows()] }];
@@ -154,7 +154,7 @@ fn epochs_come_to_the_solution_of_the_batch_solver() {
 }
 
 #[test]
-fn one_epoch_is_nearly_there_and_three_are() {
+fn one_epoch_is_close_to_the_optimum_and_three_reach_it() {
     let (x, problems) = clouds(400, 2, 77);
     let exact = fit(&SvcParams { kernel: RBF, c: 1.0, tolerance: 1e-6, ..Default::default() }, &x, &problems);
     let objective =
@@ -165,12 +165,12 @@ fn one_epoch_is_nearly_there_and_three_are() {
 }
 
 #[test]
-fn symmetries_hold() {
-    let (x, problems) = whole(80, 3, 9);
+fn flipped_labels_scaled_kernels_and_permuted_columns_give_the_same_function() {
+    let (x, problems) = small_integers(80, 3, 9);
     let p = LasvmParams { kernel: Kernel::Linear, c: 0.5, ..Default::default() };
     let base = decisions(&fit(&p, &x, &problems).model, &x);
-    // [11] all labels flipped: the function is negated. Both orders begin with seeds of both classes, so the order
-    // of the samples is that of the rows here.
+    // [11] flipped labels negate the function. Here samples are learned in row order, because the default order of both
+    // runs begins with one row of each class.
     let run = |p: &LasvmParams, x: &Matrix, problems: &[Targets]| {
         let mut s = Lasvm::new(p, x.view(), 1).unwrap();
         s.learn(x.view(), &(0..x.rows()).collect::<Vec<_>>(), 0, problems, &()).unwrap();
@@ -193,7 +193,7 @@ fn symmetries_hold() {
 }
 
 #[test]
-fn degenerate_data_does_no_harm() {
+fn degenerate_data_gives_finite_decisions() {
     // [12]
     let all_losses = [
         LasvmVariant::Hinge,
@@ -230,8 +230,9 @@ fn degenerate_data_does_no_harm() {
 }
 
 #[test]
-fn the_cache_changes_nothing_but_time() {
-    // [13] finishing takes as many rows at a time as the cache holds, up to 384; all else is the same to the bit
+fn the_cache_size_does_not_change_the_result() {
+    // [13] finishing fetches as many rows at a time as the cache holds, at most 384; apart from this, results are
+    // bit-identical
     let (x, problems) = clouds(500, 4, 3);
     for loss in [LasvmVariant::Hinge, LasvmVariant::Gap] {
         let run = |cache_bytes, finish| {
@@ -247,7 +248,7 @@ fn the_cache_changes_nothing_but_time() {
 }
 
 #[test]
-fn chunks_saving_and_threads_change_nothing() {
+fn chunks_checkpoints_and_threads_do_not_change_the_result() {
     // [14]
     let (x, mut problems) = clouds(300, 4, 4);
     let second =
@@ -287,7 +288,7 @@ fn chunks_saving_and_threads_change_nothing() {
 }
 
 #[test]
-fn weight_two_is_the_box_of_two() {
+fn weight_two_equals_twice_the_cost() {
     let (x, problems) = clouds(100, 2, 31);
     let weighted = [Targets { cost: vec![2.0; 100], ..problems[0].clone() }];
     let (a, b) = (fit(&params(RBF, 1.0), &x, &weighted), fit(&params(RBF, 2.0), &x, &problems));
@@ -295,7 +296,7 @@ fn weight_two_is_the_box_of_two() {
 }
 
 #[test]
-fn smaller_spreads_make_better_models_before_finishing() {
+fn a_larger_delta_max_gives_a_smaller_gap_before_finishing() {
     let (x, problems) = clouds(400, 2, 13);
     let gap = |delta_max| {
         let p = LasvmParams { delta_max, finish: false, ..params(Kernel::Rbf { gamma: 2.0 }, 100.0) };
@@ -307,7 +308,7 @@ fn smaller_spreads_make_better_models_before_finishing() {
 }
 
 #[test]
-fn several_outputs_share_points() {
+fn several_outputs_reach_the_objectives_of_separate_fits() {
     let (x, problems) = clouds(200, 3, 8);
     let three: Vec<Targets> = (0..3)
         .map(|k| Targets {
@@ -327,7 +328,7 @@ fn several_outputs_share_points() {
 }
 
 #[test]
-fn the_cap_holds_and_the_model_stays_useful() {
+fn max_points_holds_and_accuracy_stays_useful() {
     let (x, problems) = clouds(2000, 2, 41);
     for loss in
         [LasvmVariant::Hinge, LasvmVariant::Gap, LasvmVariant::Ramp, LasvmVariant::Filter, LasvmVariant::Full]
@@ -342,7 +343,7 @@ fn the_cap_holds_and_the_model_stays_useful() {
         let dual = state.output(0);
         let drift =
             dual.gradient().iter().zip(&again.gradient).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-        assert!(drift < 1e-5 * again.size.max(1.0), "{drift}");
+        assert!(drift < 1e-5 * again.l1_norm.max(1.0), "{drift}");
         let right = |model: &Model| {
             let f = decisions(model, &x);
             f.iter().zip(&problems[0].y).filter(|(f, y)| *f * y.sign() > 0.0).count()
@@ -358,7 +359,7 @@ fn the_cap_holds_and_the_model_stays_useful() {
 }
 
 #[test]
-fn a_million_samples_in_constant_memory() {
+fn a_million_samples_use_constant_memory() {
     let (x, problems) = clouds(1000, 2, 6);
     for loss in [LasvmVariant::Hinge, LasvmVariant::Ramp] {
         let p =
@@ -376,12 +377,12 @@ fn a_million_samples_in_constant_memory() {
         assert_eq!(state.counts().seen, 1_000_000);
         let drift = recompute(&state, RBF);
         let worst = state.output(0).gradient().iter().zip(&drift.gradient).map(|(a, b)| (a - b).abs());
-        assert!(worst.fold(0.0, f64::max) < 1e-4, "gradients drift");
+        assert!(worst.fold(0.0, f64::max) < 1e-4, "gradients have drifted");
     }
 }
 
 #[test]
-fn nonsense_is_refused() {
+fn refuses_invalid_parameters_data_and_states() {
     let (x, problems) = clouds(20, 2, 1);
     let refused = |p: LasvmParams| p.fit(x.view(), &problems, &()).unwrap_err().to_string();
     assert!(refused(params(RBF, 0.0)).contains("parameter c = 0"));
@@ -397,7 +398,7 @@ fn nonsense_is_refused() {
 }
 
 #[test]
-fn beyond_the_cap_the_most_contradicted_point_goes() {
+fn beyond_max_points_the_most_contradicted_point_is_evicted() {
     let (x, problems) = clouds(400, 2, 44);
     let p = LasvmParams { max_points: 40, delta_max: 1e-3, ..params(RBF, 1.0) };
     let mut state = Lasvm::new(&p, x.view(), 1).unwrap();
@@ -408,7 +409,7 @@ fn beyond_the_cap_the_most_contradicted_point_goes() {
         if state.counts().over_cap == before.counts.over_cap {
             continue;
         }
-        // the same without a cap: who of the points contradicts the model most?
+        // the same without a limit: which point contradicts the model most?
         let free = LasvmParams { max_points: 1000, ..p.clone() };
         let mut free =
             Lasvm::resume(&evermargin::estimators::online::lasvm::Saved { params: free, ..before }).unwrap();
@@ -423,14 +424,14 @@ fn beyond_the_cap_the_most_contradicted_point_goes() {
             assert!(live.iter().all(|(s, _)| pull(*s) <= pull(gone[0])));
             seen += 1;
         } else {
-            assert_eq!(dual.alpha()[gone[0]], 0.0, "idle points go first");
+            assert_eq!(dual.alpha()[gone[0]], 0.0, "idle points are evicted first");
         }
     }
     assert!(seen > 50, "{seen}");
 }
 
 #[test]
-fn a_stream_may_begin_with_one_class() {
+fn accepts_streams_that_begin_with_one_class() {
     let (x, mut problems) = clouds(200, 2, 45);
     problems[0].y[..150].fill(Label::Neg);
     problems[0].y[150..]

@@ -1,5 +1,5 @@
-//! The gap family and the ramp loss: what must hold after every sample. Numbers in brackets are those of the list of
-//! invariants in the digest of Ertekin's thesis.
+//! The gap variants and the ramp loss: invariants after every sample. Numbers in brackets are those of the list of
+//! invariants for Ertekin's thesis.
 use crate::common::{clouds, learn, recompute};
 use evermargin::data::{Label, Matrix};
 use evermargin::estimators::online::lasvm::{Lasvm, LasvmParams, LasvmVariant};
@@ -32,7 +32,7 @@ fn run(p: &LasvmParams, x: &Matrix, problems: &[Targets]) -> Lasvm {
 }
 
 #[test]
-fn the_gap_is_primal_minus_dual_and_stays_below_its_threshold() {
+fn the_gap_is_primal_minus_dual_and_stays_below_the_threshold() {
     for seed in 0..10 {
         let (x, problems) = clouds(80, 3, seed);
         let c = [0.3, 1.0, 5.0][seed as usize % 3];
@@ -46,7 +46,7 @@ fn the_gap_is_primal_minus_dual_and_stays_below_its_threshold() {
                 learn(&mut state, &x, &problems, row);
                 let (dual, again) = (state.output(0), recompute(&state, RBF));
                 let (gap, target) = dual.gap_and_target();
-                // [16] the loss of a variable is the largest of lo·g and hi·g: with hinge bounds C·max(0, 1 − z)
+                // [16] the loss of a variable is the larger of lo·g and hi·g; with hinge bounds this is C·max(0, 1 − z)
                 let losses: f64 = (0..dual.len())
                     .map(|i| {
                         let ((lo, hi), g) = (dual.bounds(i), again.gradient[i]);
@@ -57,17 +57,18 @@ fn the_gap_is_primal_minus_dual_and_stays_below_its_threshold() {
                     (0..dual.len()).map(|i| dual.alpha()[i] * (dual.target()[i] - again.gradient[i])).sum();
                 assert!((gap - (0.5 * norm + losses - again.dual)).abs() < 1e-4 * (1.0 + losses), "{loss:?}");
                 assert!(gap >= -1e-6 && target >= 0.0);
-                // [18] below the threshold, or nothing left to do
+                // [18] below the threshold, or no violation is left
                 assert!(gap <= threshold || dual.violation() <= p.tolerance, "{gap} above {threshold}");
-                // [19] the dual objective never falls, cleaning included
+                // [19] the dual objective never decreases, cleaning included
                 assert!(again.dual >= before - 1e-6 * (1.0 + again.dual.abs()));
                 before = again.dual;
                 // [1], [21]
                 for (i, &a) in dual.alpha().iter().enumerate() {
                     let ((lo, hi), y) = (dual.bounds(i), dual.target()[i]);
                     assert!(lo <= a && a <= hi && lo <= 0.0 && hi >= 0.0);
-                    let turned = (y > 0.0 && hi == 0.0 && lo < 0.0) || (y < 0.0 && lo == 0.0 && hi > 0.0);
-                    if turned {
+                    let flipped_bounds =
+                        (y > 0.0 && hi == 0.0 && lo < 0.0) || (y < 0.0 && lo == 0.0 && hi > 0.0);
+                    if flipped_bounds {
                         assert!(loss == LasvmVariant::Ramp && a * y <= 0.0);
                         let z = 1.0 - y * dual.gradient()[i];
                         if a == 0.0 && z <= 1.0 {
@@ -87,7 +88,7 @@ fn the_gap_is_primal_minus_dual_and_stays_below_its_threshold() {
 }
 
 #[test]
-fn optimal_means_no_gap() {
+fn the_gap_is_zero_at_the_optimum() {
     // [17]
     let (x, problems) = clouds(100, 2, 3);
     let mut state = run(&LasvmParams { tolerance: 1e-5, ..params(LasvmVariant::Full, 1.0) }, &x, &problems);
@@ -98,7 +99,7 @@ fn optimal_means_no_gap() {
     let room: f64 = (0..dual.len()).map(|i| dual.bounds(i).1 - dual.bounds(i).0).sum();
     assert!(closed <= 1e-5 * room && closed < open, "{open} {closed}");
     assert!(dual.violation() <= 1e-5);
-    // and that is the machine without bias
+    // the optimum equals an SVM without bias
     let svc = SvcParams { kernel: RBF, fit_intercept: false, tolerance: 1e-5, ..Default::default() };
     let batch = svc.fit(x.view(), &problems, &()).unwrap();
     assert!((batch.reports[0].objective - dual.objective()).abs() < 1e-4);
@@ -107,7 +108,7 @@ fn optimal_means_no_gap() {
 }
 
 #[test]
-fn cleaning_keeps_the_nearest_and_never_a_support_vector_goes() {
+fn cleaning_keeps_support_vectors_and_the_nearest_idle_points() {
     // [19]
     let (x, problems) = clouds(120, 2, 12);
     let p = LasvmParams { clean_every: 0, ..params(LasvmVariant::Gap, 1.0) };
@@ -119,7 +120,7 @@ fn cleaning_keeps_the_nearest_and_never_a_support_vector_goes() {
     assert_eq!((state.len() - state.support_count(), state.support_count()), (4, before.support()));
     assert!(state.output(0).gap_and_target().0 <= before.gap_and_target().0 + 1e-12);
     // [4]
-    assert_eq!(state.model().decision(x.view()).unwrap(), f, "not a bit of the function changes");
+    assert_eq!(state.model().decision(x.view()).unwrap(), f, "the function must not change by a bit");
     assert_eq!(state.output(0).objective().to_bits(), before.objective().to_bits());
     let kept: Vec<f64> =
         state.ids().filter(|(s, _)| before.alpha()[*s] == 0.0).map(|(s, _)| before.slack(s, 0.0)).collect();
@@ -130,12 +131,12 @@ fn cleaning_keeps_the_nearest_and_never_a_support_vector_goes() {
 }
 
 #[test]
-fn without_outliers_all_are_the_same_machine() {
+fn without_outliers_all_variants_give_the_same_state() {
     // [20]
     for seed in [21, 22, 23] {
         let (x, problems) = clouds(150, 3, seed);
         let gap = run(&params(LasvmVariant::Gap, 1.0), &x, &problems);
-        // no end of the ramp, or no trust in it: every sample keeps its bounds
+        // a ramp that never ends, or a warm-up that never ends: every sample keeps its bounds
         let endless = LasvmParams { s: -1e9, ..params(LasvmVariant::Ramp, 1.0) };
         let cold = LasvmParams { warm_up: usize::MAX, ..params(LasvmVariant::Ramp, 1.0) };
         let closed = LasvmParams { warm_up: usize::MAX, ..params(LasvmVariant::Filter, 1.0) };
@@ -152,11 +153,11 @@ fn without_outliers_all_are_the_same_machine() {
     }
 }
 
-/// [20] for the filter with s = −10⁹. It has no parameter that opens the upper end of its gate, so "no upper gate" cannot
-/// be had: what passes the gate must make the machine of `lasvm-g`, bit by bit, and what does not pass must lie beyond 1.
-/// Cleaning goes by samples seen, so it is off.
+/// [20] for the filter with s = −10⁹. No parameter removes the upper end of its gate, so the test checks instead that the
+/// samples that pass give the state of `lasvm-g` bit by bit, and that all others lie beyond 1. Cleaning depends on the
+/// number of samples seen, so it is off.
 #[test]
-fn the_filter_is_the_gap_machine_of_what_passes() {
+fn the_filter_equals_lasvm_g_on_the_samples_that_pass() {
     for seed in [24, 25, 26] {
         let (x, problems) = clouds(200, 3, seed);
         let p = LasvmParams { s: -1e9, clean_every: 0, ..params(LasvmVariant::Filter, 1.0) };
@@ -180,10 +181,10 @@ fn the_filter_is_the_gap_machine_of_what_passes() {
     }
 }
 
-/// Finishing the ramp is the concave-convex procedure on the points: in the end each lies on the side its bounds say, the
-/// loss of the points has not risen, and finishing again does nothing.
+/// Finishing with the ramp loss is the concave-convex procedure on the points: at the end each point lies on the side
+/// that its bounds indicate, the loss on the points has not increased, and finishing again takes no steps.
 #[test]
-fn finishing_settles_the_sides_of_the_ramp() {
+fn finishing_with_the_ramp_loss_is_consistent_and_idempotent() {
     let mut changed = 0;
     for seed in 70..80 {
         let (x, problems) = clouds(300, 2, seed);
@@ -198,13 +199,13 @@ fn finishing_settles_the_sides_of_the_ramp() {
             let ramp = f.iter().zip(&y).map(|(f, y)| (1.0 - y * f).clamp(0.0, 1.0 - p.s));
             0.5 * norm + p.c * ramp.sum::<f64>()
         };
-        let turned = |state: &Lasvm| {
+        let flipped_bounds = |state: &Lasvm| {
             let dual = state.output(0);
             (0..dual.len())
                 .filter(|&i| dual.target()[i] * f64::midpoint(dual.bounds(i).0, dual.bounds(i).1) < 0.0)
                 .count()
         };
-        let before = (loss(&state), turned(&state));
+        let before = (loss(&state), flipped_bounds(&state));
         state.finish(&());
         assert!(loss(&state) <= before.0 * (1.0 + 1e-6), "{} then {}", before.0, loss(&state));
         let dual = state.output(0);
@@ -213,7 +214,7 @@ fn finishing_settles_the_sides_of_the_ramp() {
             let z = 1.0 - y * dual.gradient()[i];
             assert_eq!(z < p.s, y * f64::midpoint(lo, hi) < 0.0, "z = {z}, bounds {lo} {hi}");
         }
-        changed += usize::from(turned(&state) != before.1);
+        changed += usize::from(flipped_bounds(&state) != before.1);
         let saved = state.save();
         assert_eq!(state.finish(&())[0].steps, 0);
         assert_eq!(state.save().outputs, saved.outputs);
@@ -222,7 +223,7 @@ fn finishing_settles_the_sides_of_the_ramp() {
 }
 
 #[test]
-fn labels_of_skipped_samples_are_never_used() {
+fn labels_of_filtered_samples_are_never_used() {
     // [23]
     let (x, problems) = clouds(300, 2, 30);
     let p = params(LasvmVariant::Filter, 1.0);
@@ -245,7 +246,7 @@ fn labels_of_skipped_samples_are_never_used() {
 }
 
 #[test]
-fn rounds_of_the_batch_ramp_never_raise_its_objective() {
+fn rounds_of_the_batch_ramp_never_increase_its_objective() {
     // [22]
     for (seed, bias) in [(1, false), (2, false), (3, true), (4, true)] {
         let (x, problems) = clouds(120, 2, seed);
@@ -254,12 +255,12 @@ fn rounds_of_the_batch_ramp_never_raise_its_objective() {
         let mut gram = KernelGram::new(Packed::new(x.view(), RBF).unwrap(), 1 << 24).unwrap();
         let solution = p.solve(&mut gram, &problems[0], &());
         let j = &solution.objectives;
-        assert!(j.len() > 1, "some sample lies beyond the ramp");
+        assert!(j.len() > 1, "no sample lies beyond the ramp");
         assert!(j.windows(2).all(|w| w[1] <= w[0] + 1e-6 * w[0]), "{j:?}");
         if bias {
             assert!(solution.dual.alpha().iter().sum::<f64>().abs() < 1e-9);
         }
-        // samples beyond the ramp have no pull
+        // samples beyond the ramp have coefficient 0
         let f = solution.dual.decisions();
         for (i, y) in problems[0].y.iter().enumerate() {
             if y.sign() * f[i] < p.s - 1e-3 {
@@ -275,7 +276,7 @@ fn rounds_of_the_batch_ramp_never_raise_its_objective() {
 }
 
 #[test]
-fn the_online_ramp_comes_near_the_batch_one() {
+fn the_online_ramp_is_close_to_the_batch_ramp() {
     let (x, problems) = clouds(600, 2, 50);
     let batch =
         RampParams { kernel: RBF, c: 10.0, ..Default::default() }.fit(x.view(), &problems, &()).unwrap();
@@ -301,7 +302,7 @@ fn the_online_ramp_comes_near_the_batch_one() {
 }
 
 #[test]
-fn a_ramp_without_end_is_the_hinge() {
+fn a_ramp_without_end_equals_the_hinge() {
     let (x, problems) = clouds(100, 2, 61);
     let p = RampParams { kernel: RBF, s: -1e9, tolerance: 1e-5, ..Default::default() };
     let hinge = SvcParams { kernel: RBF, fit_intercept: false, tolerance: 1e-5, ..Default::default() };

@@ -1,10 +1,10 @@
-//! The online family: golden traces in exact rationals.
+//! Traces of the online SVM family, computed by hand in exact rational numbers.
 use evermargin::data::{Label, Matrix};
 use evermargin::estimators::Targets;
 use evermargin::estimators::online::lasvm::{Lasvm, LasvmParams, LasvmVariant};
 use evermargin::kernel::Kernel;
 
-/// Close enough for numbers that are exact rationals in the trace.
+/// Tolerance for values that are exact rational numbers in the trace.
 const EXACT: f64 = 1e-12;
 
 fn problem(points: &[([f64; 2], f64)]) -> (Matrix, Vec<Targets>) {
@@ -23,7 +23,14 @@ fn learn(state: &mut Lasvm, x: &Matrix, problems: &[Targets], row: usize) {
 }
 
 #[track_caller]
-fn check(state: &Lasvm, ids: &[u64], alpha: &[f64], gradient: &[f64], middle: f64, spread: f64) {
+fn check(
+    state: &Lasvm,
+    ids: &[u64],
+    alpha: &[f64],
+    gradient: &[f64],
+    expected_bias: f64,
+    expected_violation: f64,
+) {
     let live: Vec<(usize, u64)> = state.ids().collect();
     assert_eq!(live.iter().map(|(_, id)| *id).collect::<Vec<_>>(), ids, "points");
     let dual = state.output(0);
@@ -32,9 +39,9 @@ fn check(state: &Lasvm, ids: &[u64], alpha: &[f64], gradient: &[f64], middle: f6
         assert!((dual.gradient()[*s] - g).abs() < EXACT, "gradient of {id}: {} not {g}", dual.gradient()[*s]);
     }
     let e = state.gradient_bounds(0);
-    if middle.is_finite() {
-        assert!((f64::midpoint(e.max_up, e.min_down) - middle).abs() < EXACT, "b: {e:?}");
-        assert!((e.max_up - e.min_down - spread).abs() < EXACT, "delta: {e:?}");
+    if expected_bias.is_finite() {
+        assert!((f64::midpoint(e.max_up, e.min_down) - expected_bias).abs() < EXACT, "b: {e:?}");
+        assert!((e.max_up - e.min_down - expected_violation).abs() < EXACT, "delta: {e:?}");
     }
 }
 
@@ -49,7 +56,7 @@ const TRACE: [([f64; 2], f64); 7] = [
 ];
 
 #[test]
-fn golden_trace_with_bias() {
+fn lasvm_with_bias_follows_the_exact_trace() {
     let (x, problems) = problem(&TRACE);
     let mut s = Lasvm::new(&params(LasvmVariant::Hinge), x.view(), 1).unwrap();
     learn(&mut s, &x, &problems, 0);
@@ -72,16 +79,16 @@ fn golden_trace_with_bias() {
     assert!((s.output(0).objective() + 3.1).abs() < EXACT);
 }
 
-/// The points of the second trace: the sixth is an outlier.
-fn outlier() -> (Matrix, Vec<Targets>) {
+/// The second trace: the points of the first with an problem_with_outlier in sixth place.
+fn problem_with_outlier() -> (Matrix, Vec<Targets>) {
     let mut points = TRACE;
     points[5] = ([3.0, 2.0], -1.0);
     problem(&points)
 }
 
 #[test]
-fn golden_trace_of_the_gap_family() {
-    let (x, problems) = outlier();
+fn gap_variants_follow_the_exact_trace_with_an_outlier() {
+    let (x, problems) = problem_with_outlier();
     let five = [0.2, -0.6, 0.15, -0.75, 0.75];
     for loss in [LasvmVariant::Gap, LasvmVariant::Ramp, LasvmVariant::Filter, LasvmVariant::Full] {
         let mut s = Lasvm::new(&params(loss), x.view(), 1).unwrap();
@@ -100,10 +107,10 @@ fn golden_trace_of_the_gap_family() {
         match loss {
             LasvmVariant::Ramp => {
                 assert_eq!(s.output(0).alpha()[5], 0.0);
-                assert_eq!(s.output(0).bounds(5), (0.0, 1.0), "the side away from its label");
+                assert_eq!(s.output(0).bounds(5), (0.0, 1.0), "only the side away from its label is allowed");
                 assert!((gap - 69.0 / 80.0).abs() < EXACT);
             }
-            LasvmVariant::Filter => assert_eq!(s.len(), 5, "passed over"),
+            LasvmVariant::Filter => assert_eq!(s.len(), 5, "the point is not added"),
             _ => {
                 let six = [1.0, -1.0, 0.15, -1.0, 1.0, -1.0];
                 let close = |(a, b): (&f64, f64)| (a - b).abs() < 1e-9;

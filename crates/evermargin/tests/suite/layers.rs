@@ -1,6 +1,6 @@
 //! The folders of the crate form layers: code in a folder uses its own folder and those before it in [`LAYERS`].
 //!
-//! Documentation links and `#[cfg(test)] mod tests` blocks are not code of a layer and may name any folder.
+//! Documentation links and `#[cfg(test)] mod tests` blocks may name any folder and are not checked.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,7 @@ fn layer(name: &str) -> Option<usize> {
     LAYERS.split(' ').position(|layer| layer == name)
 }
 
-/// The source with comments and test modules blanked; line breaks stay.
+/// The source with comments and test modules blanked; line breaks are kept.
 fn code(source: &str) -> String {
     let mut out = String::new();
     let mut lines = source.lines().peekable();
@@ -35,8 +35,8 @@ fn code(source: &str) -> String {
     out
 }
 
-/// The names that stand at the beginning of a path: one, or those of a group in braces.
-fn heads(path: &str) -> Vec<String> {
+/// First names of a path: a single name, or all names of a group in braces.
+fn first_names(path: &str) -> Vec<String> {
     let name = |text: &str| text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>();
     let Some(group) = path.strip_prefix('{') else { return vec![name(path)] };
     let (mut depth, mut found, mut start) = (1, Vec::new(), 0);
@@ -54,8 +54,8 @@ fn heads(path: &str) -> Vec<String> {
     found
 }
 
-/// The modules of the crate root that a source names, with line numbers: through `crate::`, and through as many
-/// `super::` as the file is deep in the module tree.
+/// Modules of the crate root that a source uses, with line numbers: through `crate::`, or through as many `super::` as
+/// the file is deep in the module tree.
 fn root_uses(source: &str, depth: usize) -> Vec<(usize, String)> {
     let code = code(source);
     let climb = "super::".repeat(depth);
@@ -67,7 +67,7 @@ fn root_uses(source: &str, depth: usize) -> Vec<(usize, String)> {
                 continue;
             }
             let line = code[..at].matches('\n').count() + 1;
-            let names = heads(&code[at + prefix.len()..]).into_iter();
+            let names = first_names(&code[at + prefix.len()..]).into_iter();
             found.extend(names.filter(|n| strict || layer(n).is_some()).map(|n| (line, n)));
         }
     }
@@ -87,7 +87,7 @@ fn back_edges(path: &str, source: &str) -> Vec<String> {
     root_uses(source, module.split('/').count()).into_iter().filter_map(above).collect()
 }
 
-/// Checks all files under a directory; returns how many there were.
+/// Checks all files under a directory and returns their number.
 fn check(root: &Path, directory: &Path, found: &mut Vec<String>) -> usize {
     let mut entries: Vec<_> = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
     entries.sort();
@@ -105,7 +105,7 @@ fn check(root: &Path, directory: &Path, found: &mut Vec<String>) -> usize {
 }
 
 #[test]
-fn folders_use_only_the_folders_below_them() {
+fn folders_use_only_lower_layers() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut found = Vec::new();
     let files = check(&root, &root, &mut found);
@@ -114,7 +114,7 @@ fn folders_use_only_the_folders_below_them() {
 }
 
 #[test]
-fn the_layers_are_the_modules_of_the_crate() {
+fn layers_list_all_top_level_modules() {
     let lib = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib.rs")).unwrap();
     let module = |line: &str| line.strip_prefix("pub mod ")?.strip_suffix(';').map(String::from);
     let mut declared: Vec<String> = lib.lines().filter_map(module).collect();
@@ -125,7 +125,7 @@ fn the_layers_are_the_modules_of_the_crate() {
 }
 
 #[test]
-fn the_scanner_finds_back_edges() {
+fn scanner_finds_uses_of_higher_layers() {
     assert_eq!(
         back_edges("graph/tree.rs", "use crate::data::Matrix;\n\nuse crate::solver::Watch;\n"),
         ["graph/tree.rs:3: graph uses solver, which is above it"]

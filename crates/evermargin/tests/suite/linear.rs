@@ -1,4 +1,4 @@
-//! The linear SVM against plain gradient descent, finite differences and its own symmetries.
+//! The linear SVM against gradient descent, finite differences and its own symmetries.
 
 use evermargin::data::{Label, Matrix, MatrixView};
 use evermargin::estimators::supervised::linear::LinearParams;
@@ -46,8 +46,8 @@ fn objective(c: f64, x: MatrixView<'_>, t: &Targets, w: &[f64]) -> f64 {
     0.5 * w.iter().map(|v| v * v).sum::<f64>() + labeled.map(loss).sum::<f64>()
 }
 
-/// Nesterov's method with a safe step: slow, plain, and another algorithm altogether.
-fn by_descent(c: f64, x: MatrixView<'_>, t: &Targets) -> Vec<f64> {
+/// Nesterov's method with a safe step: a slow, simple and independent reference.
+fn minimize_by_nesterov(c: f64, x: MatrixView<'_>, t: &Targets) -> Vec<f64> {
     let d = x.cols() + 1;
     let row = |i: usize| {
         let mut r = vec![0.0; d];
@@ -56,13 +56,13 @@ fn by_descent(c: f64, x: MatrixView<'_>, t: &Targets) -> Vec<f64> {
         r
     };
     let rows: Vec<Vec<f64>> = (0..x.rows()).map(row).collect();
-    let steep: f64 = 1.0
+    let lipschitz: f64 = 1.0
         + rows
             .iter()
             .zip(&t.cost)
             .map(|(r, k)| 2.0 * c * k * r.iter().map(|v| v * v).sum::<f64>())
             .sum::<f64>();
-    let momentum = (steep.sqrt() - 1.0) / (steep.sqrt() + 1.0);
+    let momentum = (lipschitz.sqrt() - 1.0) / (lipschitz.sqrt() + 1.0);
     let (mut w, mut v) = (vec![0.0; d], vec![0.0; d]);
     for _ in 0..6000 {
         let mut g = v.clone();
@@ -73,7 +73,7 @@ fn by_descent(c: f64, x: MatrixView<'_>, t: &Targets) -> Vec<f64> {
                 r.iter().zip(&mut g).for_each(|(a, g)| *g -= 2.0 * c * t.cost[i] * y * slack * a);
             }
         }
-        let next: Vec<f64> = v.iter().zip(&g).map(|(v, g)| v - g / steep).collect();
+        let next: Vec<f64> = v.iter().zip(&g).map(|(v, g)| v - g / lipschitz).collect();
         v = next.iter().zip(&w).map(|(n, o)| n + momentum * (n - o)).collect();
         w = next;
     }
@@ -99,8 +99,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn both_loops_find_the_optimum((x, t) in problem(), c in prop_oneof![Just(0.01), Just(1.0), Just(30.0)]) {
-        let plain = by_descent(c, x.view(), &t);
+    fn coordinate_descent_and_newton_find_the_optimum((x, t) in problem(), c in prop_oneof![Just(0.01), Just(1.0), Just(30.0)]) {
+        let plain = minimize_by_nesterov(c, x.view(), &t);
         let fitted = fit(&LinearParams { c, ..STRICT }, x.view(), &t);
         prop_assert_eq!(fitted.reports[0].exit, Exit::Converged);
         prop_assert!(close(&weights(&fitted), &plain, 1e-5));
@@ -116,7 +116,7 @@ proptest! {
     }
 
     #[test]
-    fn the_gap_bounds_the_error((x, t) in problem(), tolerance in prop_oneof![Just(0.3), Just(0.03), Just(1e-3)]) {
+    fn the_reported_gap_bounds_the_error((x, t) in problem(), tolerance in prop_oneof![Just(0.3), Just(0.03), Just(1e-3)]) {
         let rough = fit(&LinearParams { tolerance, ..STRICT }, x.view(), &t).reports[0];
         let best = fit(&STRICT, x.view(), &t).reports[0].objective;
         prop_assert!(rough.gap <= tolerance);
@@ -124,7 +124,7 @@ proptest! {
     }
 
     #[test]
-    fn gradient_and_hessian_are_derivatives((x, t) in problem(), seed in 0u32..1000) {
+    fn gradient_and_hessian_equal_finite_differences((x, t) in problem(), seed in 0u32..1000) {
         let (design, loss) = (Design::new(x.view(), all_rows(x.view()), true), loss_of(2.0, &t));
         let mut risk = Risk::new(&design, &loss);
         let w: Vec<f64> = (0..risk.dim()).map(|j| (f64::from(seed) + 1.7 * j as f64).sin()).collect();
@@ -138,7 +138,7 @@ proptest! {
         let slope = (risk.value(&moved(1.0)) - risk.value(&moved(-1.0))) / (2.0 * h);
         let expected: f64 = g.iter().zip(&v).map(|(g, v)| g * v).sum();
         prop_assert!((slope - expected).abs() < 1e-5 * (1.0 + expected.abs()));
-        // Kinks aside (outputs within h of the margin), the gradient changes by H·v.
+        // Apart from kinks (outputs within h of the margin), the gradient changes by H·v.
         let smooth = design_outputs(&design, &w).iter().zip(&loss.target).all(|(o, y)| (1.0 - y * o).abs() > 1e-4);
         if smooth {
             risk.value(&moved(1.0));
@@ -179,7 +179,7 @@ proptest! {
     }
 
     #[test]
-    fn layouts_orders_and_absent_rows_do_not_matter((x, t) in problem(), turn in 1usize..13) {
+    fn storage_row_order_and_unused_rows_do_not_change_the_solution((x, t) in problem(), turn in 1usize..13) {
         let w = weights(&fit(&STRICT, x.view(), &t));
         prop_assert!(close(&w, &weights(&fit(&STRICT, x.view().to_csr().view(), &t)), 1e-6));
         let n = x.rows();
@@ -201,7 +201,7 @@ proptest! {
     }
 
     #[test]
-    fn costs_are_copies_and_scale_with_c((x, t) in problem()) {
+    fn a_cost_of_three_equals_three_copies_and_costs_scale_with_c((x, t) in problem()) {
         let n = x.rows();
         let mut heavy = t.clone();
         heavy.cost.fill(1.0);
@@ -218,7 +218,7 @@ proptest! {
     }
 
     #[test]
-    fn flipped_labels_flip_the_answer_and_a_warm_start_ends_at_once((x, t) in problem()) {
+    fn flipped_labels_negate_the_solution_and_a_warm_start_converges_at_once((x, t) in problem()) {
         let fitted = fit(&STRICT, x.view(), &t);
         let flip = |y: &Label| if *y == Label::Pos { Label::Neg } else { Label::Pos };
         let flipped = Targets { y: t.y.iter().map(flip).collect(), cost: t.cost.clone() };
@@ -246,7 +246,7 @@ fn text(rows: usize) -> (Matrix, Targets) {
 }
 
 #[test]
-fn bits_do_not_depend_on_threads() {
+fn results_are_bit_identical_for_any_number_of_threads() {
     let (x, t) = text(3000);
     let flip = Targets { y: t.y.iter().rev().copied().collect(), cost: t.cost.clone() };
     let (design, loss) = (Design::new(x.view(), all_rows(x.view()), true), loss_of(10.0, &t));
@@ -272,7 +272,7 @@ fn rayon_pool(threads: usize) -> rayon::ThreadPool {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap()
 }
 
-/// Counts the calls and asks to stop after some; also checks that F never rises, through the reports.
+/// Counts calls, and stops training after a number of them.
 struct StopAfter(std::sync::atomic::AtomicU64, u64);
 
 impl Watch for StopAfter {
@@ -282,7 +282,7 @@ impl Watch for StopAfter {
 }
 
 #[test]
-fn rounds_never_raise_the_objective_and_limits_are_reported() {
+fn newton_rounds_never_increase_the_objective_and_limits_are_reported() {
     let (x, t) = text(1000);
     let (design, loss) = (Design::new(x.view(), all_rows(x.view()), true), loss_of(100.0, &t));
     let mut last = f64::INFINITY;
@@ -310,7 +310,7 @@ fn rounds_never_raise_the_objective_and_limits_are_reported() {
 }
 
 #[test]
-fn newton_goes_on_where_coordinate_descent_is_slow() {
+fn newton_takes_over_when_coordinate_descent_is_slow() {
     use evermargin::datasets::{GenerateParams, generate};
     let params = GenerateParams { rows: 120, seed: 3, flip: Some(0.1), ..GenerateParams::default() };
     let (x, labels) = generate("g50c", &params).unwrap();
@@ -328,11 +328,15 @@ fn newton_goes_on_where_coordinate_descent_is_slow() {
     let alone = newton(&mut Risk::new(&design, &loss), &mut vec![0.0; 51], stop, &());
     assert!((fitted.objective - alone.objective).abs() <= 1e-9 * alone.objective);
     let limited = LinearParams { c: 1e4, tolerance: 1e-12, max_steps: Some(1), ..STRICT };
-    assert_eq!(fit(&limited, x.view(), &t).reports[0].exit, Exit::Limit, "the slow road was taken");
+    assert_eq!(
+        fit(&limited, x.view(), &t).reports[0].exit,
+        Exit::Limit,
+        "coordinate descent converged in one step"
+    );
 }
 
 #[test]
-fn the_step_limit_holds_for_passes_and_rounds_together() {
+fn max_steps_limits_passes_and_newton_rounds_together() {
     use evermargin::datasets::{GenerateParams, generate};
     let (x, labels) =
         generate("g50c", &GenerateParams { rows: 120, seed: 3, ..GenerateParams::default() }).unwrap();
@@ -340,7 +344,7 @@ fn the_step_limit_holds_for_passes_and_rounds_together() {
     let t = Targets { y, cost: vec![1.0; 120] };
     let free = fit(&STRICT, x.view(), &t).reports[0];
     assert!(free.exit == Exit::Converged && free.steps > 10, "{free:?}");
-    let mut converged = 0; // few rows are solved on from the tolerance
+    let mut converged = 0; // small problems are solved beyond the tolerance
     for max_steps in 1..=free.steps {
         let fitted = fit(&LinearParams { max_steps: Some(max_steps), ..STRICT }, x.view(), &t);
         let report = fitted.reports[0];
@@ -350,14 +354,14 @@ fn the_step_limit_holds_for_passes_and_rounds_together() {
             exit => assert_eq!((exit, converged += 1), (Exit::Converged, ())),
         }
         let value = objective(1.0, x.view(), &t, &weights(&fitted));
-        assert!((report.objective - value).abs() <= 1e-9 * value, "the report is of the model given");
+        assert!((report.objective - value).abs() <= 1e-9 * value, "the report describes the returned model");
         assert!(value <= 120.0 && value - free.objective <= (report.gap.powi(2) + 1e-12) * value);
     }
     assert!((1..10).contains(&converged));
 }
 
 #[test]
-fn degenerate_data_and_parameters() {
+fn handles_degenerate_data_and_refuses_invalid_parameters() {
     let two = Targets { y: vec![Label::Pos, Label::Neg], cost: vec![1.0; 2] };
     for (values, cols) in [(vec![], 0), (vec![0.0, 0.0], 1), (vec![1.0, 1.0], 1), (vec![1e90, -1e90], 1)] {
         let x = Matrix::dense(values, 2, cols).unwrap();
@@ -387,7 +391,7 @@ fn degenerate_data_and_parameters() {
 }
 
 #[test]
-fn other_losses_use_the_same_loop() {
+fn newton_minimizes_other_losses() {
     /// ln(1 + exp(−y·o))
     struct Logistic(Vec<f64>);
     impl Loss for Logistic {
@@ -407,7 +411,7 @@ fn other_losses_use_the_same_loop() {
 }
 
 #[test]
-fn root_of_a_piecewise_linear_function() {
+fn finds_the_root_of_a_piecewise_linear_function() {
     let f = |t: f64| if t < 3.0 { (t - 3.5, 1.0) } else { (-0.5 + 10.0 * (t - 3.0), 10.0) };
     assert!((increasing_root(f) - 3.05).abs() < 1e-14);
     assert_eq!(increasing_root(|t| (t - 1.0, 1.0)), 1.0);

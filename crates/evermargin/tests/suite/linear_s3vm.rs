@@ -1,4 +1,4 @@
-//! `linear-tsvm` and `linear-da` against other solvers, all labelings, and their own symmetries.
+//! `linear-tsvm` and `linear-da` against other solvers, exhaustive search over labelings, and their own symmetries.
 
 use evermargin::data::{Label, Matrix, MatrixView};
 use evermargin::estimators::supervised::linear::LinearParams;
@@ -13,13 +13,13 @@ use evermargin::solver::{Exit, Progress, Watch};
 use rand::{RngExt, SeedableRng};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Two clouds, every other row positive, labels on the first `labeled` rows.
+/// Two clouds, every other row positive; the first `labeled` rows have labels.
 fn clouds(rows: usize, cols: usize, labeled: usize, apart: f64, seed: u64) -> (Matrix, Targets) {
     let mut rng = rand_pcg::Pcg64::seed_from_u64(seed);
     let (mut values, mut y) = (Vec::new(), Vec::new());
     for i in 0..rows {
         let sign = if i % 2 == 0 { 1.0 } else { -1.0 };
-        // a third of the values is 0, to be sparse
+        // about a third of the values is 0, for sparse storage
         values
             .extend((0..cols).map(|_| {
                 if rng.random_bool(0.3) { 0.0 } else { apart * sign + rng.random_range(-1.5..1.5) }
@@ -50,7 +50,7 @@ fn da() -> LinearDaParams {
     }
 }
 
-fn both() -> [Box<dyn Fit>; 2] {
+fn both_estimators() -> [Box<dyn Fit>; 2] {
     [Box::new(tsvm()), Box::new(da())]
 }
 
@@ -71,7 +71,7 @@ fn close(a: &[f64], b: &[f64], tolerance: f64) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() <= tolerance)
 }
 
-/// The labeled problem of given labels: minimum over w by dual coordinate descent, in the units of the learners.
+/// Minimum over w for given labels, by dual coordinate descent, in the units of the estimators.
 fn minimum(x: MatrixView<'_>, t: &Targets, labels: &[bool], lambda: f64, lambda_u: f64) -> (f64, Fitted) {
     let known = |i: usize| t.y[i] != Label::Unknown;
     let mass = |which: bool| -> f64 { (0..x.rows()).filter(|&i| known(i) == which).map(|i| t.cost[i]).sum() };
@@ -93,11 +93,11 @@ fn minimum(x: MatrixView<'_>, t: &Targets, labels: &[bool], lambda: f64, lambda_
 }
 
 #[test]
-fn the_answer_is_the_minimum_for_its_labels() {
+fn the_solution_is_the_minimum_for_its_labels() {
     for seed in 0..6 {
         let (x, mut t) = clouds(50, 4, 10, 0.5, seed);
         t.cost.iter_mut().enumerate().for_each(|(i, c)| *c = 1.0 + (i % 3) as f64);
-        for params in both() {
+        for params in both_estimators() {
             let fitted = fit(params.as_ref(), x.view(), &t);
             let (objective, other) = minimum(x.view(), &t, &labels(&fitted), 0.02, 1.0);
             let found = fitted.reports[0].objective;
@@ -109,7 +109,7 @@ fn the_answer_is_the_minimum_for_its_labels() {
 }
 
 #[test]
-fn labels_alone_are_the_dual_machine_with_squared_hinge() {
+fn the_supervised_form_equals_a_dual_squared_hinge_svm() {
     let (x, t) = clouds(40, 3, 16, 0.3, 5);
     let (lambda, l) = (0.05, 16);
     let supervised = LinearTsvmParams { lambda, ..tsvm() }.supervised().unwrap();
@@ -136,11 +136,11 @@ fn labels_alone_are_the_dual_machine_with_squared_hinge() {
 }
 
 #[test]
-fn no_unlabeled_rows_or_no_weight_on_them_is_the_supervised_answer() {
+fn without_unlabeled_weight_it_equals_the_supervised_solution() {
     let (x, t) = clouds(30, 4, 10, 0.4, 2);
     let rows: Vec<usize> = (0..10).collect();
     let alone = minimum(x.view().select(&rows).view(), &t.select(&rows), &[true; 10], 0.02, 1.0).1;
-    for params in both() {
+    for params in both_estimators() {
         let supervised = fit(params.supervised().unwrap().as_ref(), x.view(), &t);
         assert!(close(&weights(&supervised), &weights(&alone), 1e-5));
         let without = fit(params.as_ref(), x.view().select(&rows).view(), &t.select(&rows));
@@ -156,7 +156,7 @@ fn no_unlabeled_rows_or_no_weight_on_them_is_the_supervised_answer() {
 }
 
 #[test]
-fn no_labeling_is_better_than_the_best_of_all_and_clear_clusters_are_found() {
+fn the_objective_is_not_below_exhaustive_search_and_reaches_it_on_clear_clusters() {
     for (seed, apart) in [(1, 0.4), (2, 0.4), (3, 2.5), (4, 2.5), (5, 2.5)] {
         let (x, t) = clouds(12, 4, 4, apart, seed);
         let mut best = f64::INFINITY;
@@ -166,7 +166,7 @@ fn no_labeling_is_better_than_the_best_of_all_and_clear_clusters_are_found() {
                 best = best.min(minimum(x.view(), &t, &labels, 0.02, 1.0).0);
             }
         }
-        for params in both() {
+        for params in both_estimators() {
             let found = fit(params.as_ref(), x.view(), &t).reports[0].objective;
             assert!(found > best - 1e-7, "{found} {best}");
             assert!(apart < 1.0 || found < best + 1e-6, "{found} {best} {params:?}");
@@ -175,7 +175,7 @@ fn no_labeling_is_better_than_the_best_of_all_and_clear_clusters_are_found() {
 }
 
 #[test]
-fn one_pair_at_a_time_and_all_end_where_no_swap_gains() {
+fn single_and_multiple_switching_end_where_no_swap_gains() {
     for seed in 0..5 {
         let (x, t) = clouds(80, 5, 8, 0.35, seed);
         let mut objectives = Vec::new();
@@ -191,24 +191,24 @@ fn one_pair_at_a_time_and_all_end_where_no_swap_gains() {
             }
             objectives.push(fitted.reports[0].objective);
         }
-        // the digest's own check of the two: within 4 %
+        // the objectives of the two variants differ by less than 4 %
         assert!((objectives[0] / objectives[1] - 1.0).abs() < 0.04, "{objectives:?}");
     }
 }
 
-/// What + costs more than − at output o, written out.
+/// Loss of label + minus loss of label − at output o.
 fn preference(o: f64) -> f64 {
     (1.0 - o).max(0.0).powi(2) - (1.0 + o).max(0.0).powi(2)
 }
 
 #[test]
-fn annealing_ends_where_no_swap_gains_and_never_above_its_start() {
+fn annealing_ends_where_no_swap_gains_and_not_above_its_start() {
     for seed in 0..12 {
         let (x, mut t) = clouds(80, 20, 6, 0.35, seed);
         if seed % 2 == 1 {
             t.cost.iter_mut().enumerate().for_each(|(i, c)| *c = 1.0 + (i % 3) as f64);
         }
-        // a small λ, with which annealing alone goes astray
+        // a small λ, with which annealing without swaps ends in a poor solution
         let params = LinearDaParams { lambda: 0.002, ..da() };
         let fitted = fit(&params, x.view(), &t);
         let (f, positive) = (fitted.model.decision(x.view()).unwrap(), labels(&fitted));
@@ -244,7 +244,7 @@ fn annealing_ends_where_no_swap_gains_and_never_above_its_start() {
 }
 
 #[test]
-fn clean_blobs_are_labeled_right() {
+fn labels_separated_clouds_without_error() {
     for seed in 0..10 {
         let (x, t) = clouds(200, 20, 6, 1.5, seed);
         for lambda in [0.0, 0.001, 0.1] {
@@ -261,9 +261,9 @@ fn clean_blobs_are_labeled_right() {
 }
 
 #[test]
-fn other_labels_and_the_other_ratio_turn_the_function_over() {
+fn flipped_labels_and_ratio_negate_the_function() {
     let (x, t) = clouds(65, 4, 9, 0.5, 8);
-    let turned = Targets {
+    let flipped = Targets {
         y: t.y
             .iter()
             .map(|y| match y {
@@ -282,7 +282,7 @@ fn other_labels_and_the_other_ratio_turn_the_function_over() {
         ]
     };
     for (a, b) in pair(0.375).iter().zip(pair(0.625)) {
-        let (f, g) = (fit(a.as_ref(), x.view(), &t), fit(b.as_ref(), x.view(), &turned));
+        let (f, g) = (fit(a.as_ref(), x.view(), &t), fit(b.as_ref(), x.view(), &flipped));
         let minus: Vec<f64> = weights(&g).iter().map(|w| -w).collect();
         assert!(close(&weights(&f), &minus, 1e-4), "{a:?}");
         let (f, g) = (labels(&f), labels(&g));
@@ -291,9 +291,9 @@ fn other_labels_and_the_other_ratio_turn_the_function_over() {
 }
 
 #[test]
-fn dense_and_sparse_give_the_same() {
+fn dense_and_sparse_rows_give_the_same_model() {
     let (x, t) = clouds(70, 6, 10, 0.4, 4);
-    for params in both() {
+    for params in both_estimators() {
         let (a, b) = (fit(params.as_ref(), x.view(), &t), fit(params.as_ref(), x.view().to_csr().view(), &t));
         assert!(close(&weights(&a), &weights(&b), 1e-6));
         assert_eq!(labels(&a), labels(&b));
@@ -301,7 +301,7 @@ fn dense_and_sparse_give_the_same() {
 }
 
 #[test]
-fn columns_without_a_value_change_no_bit() {
+fn empty_columns_do_not_change_a_bit() {
     let (x, t) = clouds(70, 6, 10, 0.4, 4);
     let narrow = x.view().to_csr();
     let Matrix::Csr { indptr, indices, values, .. } = &narrow else { unreachable!() };
@@ -330,17 +330,17 @@ fn columns_without_a_value_change_no_bit() {
 }
 
 #[test]
-fn a_weight_of_two_is_two_copies_and_only_shares_count() {
+fn weight_two_equals_two_copies_and_a_common_factor_has_no_effect() {
     let (x, t) = clouds(60, 4, 10, 0.6, 6);
     let labeled: Vec<usize> = (0..60).chain((0..10).filter(|i| i % 4 < 2)).collect();
     let weighted =
         Targets { cost: (0..60).map(|i| if i % 4 < 2 && i < 10 { 2.0 } else { 1.0 }).collect(), ..t.clone() };
-    for params in both() {
+    for params in both_estimators() {
         let copied = fit(params.as_ref(), x.view().select(&labeled).view(), &t.select(&labeled));
         let weighted = fit(params.as_ref(), x.view(), &weighted);
         assert!(close(&weights(&copied), &weights(&weighted), 1e-4), "{params:?}");
     }
-    for params in both() {
+    for params in both_estimators() {
         let tripled = Targets { cost: vec![3.0; 60], ..t.clone() };
         let (a, b) = (fit(params.as_ref(), x.view(), &t), fit(params.as_ref(), x.view(), &tripled));
         assert!(close(&weights(&a), &weights(&b), 1e-6));
@@ -348,7 +348,7 @@ fn a_weight_of_two_is_two_copies_and_only_shares_count() {
 }
 
 #[test]
-fn implicit_centring_is_explicit_centring() {
+fn implicit_centering_equals_explicit_centering() {
     let (x, mut t) = clouds(60, 5, 10, 0.5, 9);
     t.cost.iter_mut().enumerate().for_each(|(i, c)| *c = 1.0 + (i % 2) as f64);
     t.cost[59] = 0.0;
@@ -379,7 +379,7 @@ fn implicit_centring_is_explicit_centring() {
 }
 
 #[test]
-fn bits_do_not_depend_on_threads() {
+fn results_are_bit_identical_for_any_number_of_threads() {
     let (x, t) = clouds(3000, 40, 20, 0.1, 3);
     let sparse = x.view().to_csr();
     for params in [
@@ -403,9 +403,9 @@ fn rayon_pool(threads: usize) -> rayon::ThreadPool {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap()
 }
 
-struct Patience(AtomicUsize, usize);
+struct StopAfter(AtomicUsize, usize);
 
-impl Watch for Patience {
+impl Watch for StopAfter {
     fn proceed(&self, progress: &Progress) -> bool {
         assert!(progress.violation.is_finite() && progress.tolerance > 0.0);
         self.0.fetch_add(1, Ordering::Relaxed) < self.1
@@ -413,15 +413,15 @@ impl Watch for Patience {
 }
 
 #[test]
-fn an_interrupted_fit_is_a_valid_model() {
+fn an_interrupt_leaves_a_valid_model() {
     let (x, t) = clouds(80, 5, 8, 0.3, 1);
-    for params in both() {
-        let counted = Patience(AtomicUsize::new(0), usize::MAX);
+    for params in both_estimators() {
+        let counted = StopAfter(AtomicUsize::new(0), usize::MAX);
         params.fit(x.view(), std::slice::from_ref(&t), &counted).unwrap();
         let calls = counted.0.into_inner();
         assert!(calls > 20);
         for most in [0, 1, 2, 5, calls / 2, calls - 1] {
-            let watch = Patience(AtomicUsize::new(0), most);
+            let watch = StopAfter(AtomicUsize::new(0), most);
             let fitted = params.fit(x.view(), std::slice::from_ref(&t), &watch).unwrap();
             assert_eq!(fitted.reports[0].exit, Exit::Interrupted, "{most} of {calls}");
             fitted.model.check().unwrap();
@@ -429,14 +429,14 @@ fn an_interrupted_fit_is_a_valid_model() {
             let semi = fitted.transduced.as_ref().unwrap();
             assert_eq!(semi.scores[0].len(), 80);
             assert!(semi.scores[0].iter().all(|s| s.is_finite()));
-            // the number of positives is kept whenever unlabeled rows were looked at
+            // the number of positives is kept whenever unlabeled rows take part
             assert_eq!(labels(&fitted)[8..].iter().filter(|p| **p).count(), 36);
         }
     }
 }
 
 #[test]
-fn limits_are_kept_and_reported() {
+fn step_limits_are_respected_and_reported() {
     let (x, t) = clouds(80, 5, 8, 0.3, 1);
     for max in [1, 3, 10] {
         for params in [
@@ -451,7 +451,7 @@ fn limits_are_kept_and_reported() {
 }
 
 #[test]
-fn a_path_gives_what_separate_fits_give() {
+fn a_path_equals_separate_fits() {
     let (x, t) = clouds(90, 5, 10, 0.8, 11);
     let lambdas = [1.0, 0.1, 0.01];
     let one = std::slice::from_ref(&t);
@@ -476,8 +476,8 @@ fn a_path_gives_what_separate_fits_give() {
 }
 
 #[test]
-fn one_sided_shares_do_not_win_by_putting_all_rows_on_one_side() {
-    // one row in five is positive; the labels say so too
+fn unequal_classes_are_not_all_put_on_one_side() {
+    // one row in five is positive, also among the labeled rows
     let mut rng = rand_pcg::Pcg64::seed_from_u64(2);
     let rows = 400;
     let positive = |i: usize| i.is_multiple_of(5);
@@ -500,7 +500,7 @@ fn one_sided_shares_do_not_win_by_putting_all_rows_on_one_side() {
 }
 
 #[test]
-fn bad_input_is_refused() {
+fn refuses_invalid_parameters_and_single_class_labels() {
     let refused = |name: &str, json: &str| {
         let (x, t) = clouds(20, 2, 6, 0.5, 1);
         let params = serde_json::from_str(json).unwrap();
@@ -538,21 +538,21 @@ fn bad_input_is_refused() {
     );
     let (x, mut t) = clouds(20, 2, 6, 0.5, 1);
     t.y[..6].fill(Label::Pos);
-    for params in both() {
+    for params in both_estimators() {
         let error = params.fit(x.view(), std::slice::from_ref(&t), &()).unwrap_err().to_string();
         assert!(error.contains("two classes"), "{error}");
     }
 }
 
 #[test]
-fn odd_data_has_defined_answers() {
+fn degenerate_data_gives_finite_scores() {
     let (x, t) = clouds(20, 3, 6, 0.5, 1);
     let finite = |fitted: &Fitted| {
         fitted.model.check().unwrap();
         assert!(fitted.transduced.as_ref().unwrap().scores[0].iter().all(|s| s.is_finite()));
     };
-    for params in both() {
-        // one unlabeled row; rows of zeros; all rows the same; no column at all
+    for params in both_estimators() {
+        // one unlabeled row; rows of zeros; identical rows; no columns
         let rows: Vec<usize> = (0..7).collect();
         finite(&fit(params.as_ref(), x.view().select(&rows).view(), &t.select(&rows)));
         finite(&fit(params.as_ref(), Matrix::dense(vec![0.0; 60], 20, 3).unwrap().view(), &t));

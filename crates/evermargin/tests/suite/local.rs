@@ -1,5 +1,5 @@
-//! `local-svc`: what must hold after every sample. [22] is the number of the invariant in the digest of Emara's thesis.
-use crate::common::{clouds, learn, recompute, whole};
+//! `local-svc`: invariants after every sample. [22] is a number in the list of invariants for Emara's thesis.
+use crate::common::{clouds, learn, recompute, small_integers};
 use evermargin::data::{Label, Matrix};
 use evermargin::estimators::online::lasvm::{Lasvm, LasvmParams, LasvmVariant, Mode, Neighborhood};
 use evermargin::estimators::supervised::svc::SvcParams;
@@ -16,7 +16,7 @@ fn params(mode: Mode, c: f64) -> LasvmParams {
     LasvmParams { variant: LasvmVariant::Local, kernel: RBF, c, local, finish: false, ..Default::default() }
 }
 
-/// Gradients from scratch: largest of those that may rise less smallest of those that may fall.
+/// From recomputed gradients: the largest that may increase minus the smallest that may decrease.
 fn violation(state: &Lasvm, gradient: &[f64]) -> f64 {
     let dual = state.output(0);
     let (mut top, mut bottom) = (f64::NEG_INFINITY, f64::INFINITY);
@@ -32,7 +32,7 @@ fn violation(state: &Lasvm, gradient: &[f64]) -> f64 {
     top - bottom
 }
 
-/// Others by their distance from a row, the nearest first.
+/// Earlier rows by their distance from a row, the nearest first.
 fn by_distance(x: &Matrix, row: usize) -> Vec<(f64, usize)> {
     let v = x.view();
     let distance = |i: usize| v.row(i).norm2() + v.row(row).norm2() - 2.0 * v.row(i).dot(v.row(row));
@@ -42,7 +42,7 @@ fn by_distance(x: &Matrix, row: usize) -> Vec<(f64, usize)> {
 }
 
 #[test]
-fn the_objective_never_falls_and_only_the_neighborhood_moves() {
+fn the_objective_never_decreases_and_only_the_neighborhood_changes() {
     // [22]
     for (seed, mode) in (0..12).map(|s| (s, MODES[s as usize % 6])) {
         let c = [0.3, 3.0, 30.0][seed as usize % 3];
@@ -53,10 +53,14 @@ fn the_objective_never_falls_and_only_the_neighborhood_moves() {
         for row in 0..90 {
             learn(&mut state, &x, &problems, row);
             let (dual, again) = (state.output(0), recompute(&state, RBF));
-            assert_eq!((dual.len(), state.ids().last()), (row + 1, Some((row, row as u64))), "all are kept");
+            assert_eq!(
+                (dual.len(), state.ids().last()),
+                (row + 1, Some((row, row as u64))),
+                "all points are kept"
+            );
             assert!(dual.alpha().iter().sum::<f64>().abs() <= 1e-9 * c * 90.0);
             for (g, exact) in dual.gradient().iter().zip(&again.gradient) {
-                assert!((g - exact).abs() <= 3e-7 * again.size.max(1.0), "{g} {exact}");
+                assert!((g - exact).abs() <= 3e-7 * again.l1_norm.max(1.0), "{g} {exact}");
             }
             assert!(again.dual >= before - 1e-6 * again.dual.max(1.0), "{mode:?} {} {before}", again.dual);
             before = again.dual;
@@ -65,27 +69,30 @@ fn the_objective_never_falls_and_only_the_neighborhood_moves() {
             alpha = dual.alpha().to_vec();
             moves += moved.len();
             let near = by_distance(&x, row);
-            // σ = 1 for gamma = ½
+            // sigma = 1 for gamma = 1/2
             let inside: Vec<usize> = match mode {
                 Mode::Radius => near.iter().filter(|(d, _)| *d <= 1.0 + 1e-5).map(|(_, i)| *i).collect(),
                 Mode::Nearest => near.iter().take(10).map(|(_, i)| *i).collect(),
                 _ => continue,
             };
             let outside = moved.iter().filter(|i| **i != row && !inside.contains(i)).count();
-            assert!(outside <= 1, "the partner alone may be far: {moved:?}");
+            assert!(outside <= 1, "only the partner may be far: {moved:?}");
         }
         assert!(moves > 90, "{mode:?}");
     }
 }
 
 #[test]
-fn the_gap_is_small_whenever_the_adaptive_mode_is_done() {
+fn the_adaptive_mode_ends_with_a_small_violation() {
     // [22]
     let mut open = 0;
     for seed in 0..6 {
         let (c, gap) = ([0.3, 3.0, 30.0][seed as usize % 3], [0.05, 0.5][seed as usize % 2]);
-        let ((x, problems), kernel) =
-            if seed < 3 { (clouds(120, 3, seed), RBF) } else { (whole(120, 3, seed), Kernel::Linear) };
+        let ((x, problems), kernel) = if seed < 3 {
+            (clouds(120, 3, seed), RBF)
+        } else {
+            (small_integers(120, 3, seed), Kernel::Linear)
+        };
         let mut p = LasvmParams { kernel, ..params(Mode::Adaptive, c) };
         p.local.gap = gap;
         let mut state = Lasvm::new(&p, x.view(), 1).unwrap();
@@ -93,15 +100,15 @@ fn the_gap_is_small_whenever_the_adaptive_mode_is_done() {
             learn(&mut state, &x, &problems, row);
             let again = recompute(&state, kernel);
             let found = violation(&state, &again.gradient);
-            assert!(found <= gap + 1e-6 * again.size.max(1.0), "{found} after {row}");
+            assert!(found <= gap + 1e-6 * again.l1_norm.max(1.0), "{found} after {row}");
             open += usize::from(found > p.tolerance);
         }
     }
-    assert!(open > 0, "a neighborhood that is always everything is no neighborhood");
+    assert!(open > 0, "the neighborhood was always the whole set");
 }
 
 #[test]
-fn all_samples_as_neighbors_is_training_anew() {
+fn with_all_samples_as_neighbors_it_equals_batch_training() {
     // [22]
     for seed in 0..4 {
         let (x, problems) = clouds(150, 3, seed);
@@ -121,7 +128,7 @@ fn all_samples_as_neighbors_is_training_anew() {
 }
 
 #[test]
-fn wider_neighborhoods_come_nearer_to_the_optimum() {
+fn wider_neighborhoods_are_closer_to_the_optimum() {
     let (x, problems) = clouds(400, 2, 5);
     let svc = SvcParams { kernel: RBF, c: 3.0, tolerance: 1e-6, ..Default::default() };
     let best = svc.fit(x.view(), &problems, &()).unwrap().reports[0].objective;
@@ -139,7 +146,7 @@ fn wider_neighborhoods_come_nearer_to_the_optimum() {
 }
 
 #[test]
-fn the_cap_holds_and_support_vectors_stay() {
+fn max_points_holds_and_gradients_stay_exact() {
     let (x, problems) = clouds(400, 2, 6);
     for cap in [2, 20, 150] {
         let p = LasvmParams { max_points: cap, ..params(Mode::Adaptive, 1.0) };
@@ -149,17 +156,17 @@ fn the_cap_holds_and_support_vectors_stay() {
             assert!(state.len() <= cap);
         }
         assert!(state.output(0).alpha().iter().sum::<f64>().abs() < 1e-6);
-        // two points may both be of one class
+        // two points may be of one class
         assert!((cap == 2 || state.support_count() > 0) && state.counts().over_cap > 0);
         let again = recompute(&state, RBF);
         for (g, exact) in state.output(0).gradient().iter().zip(&again.gradient) {
-            assert!((g - exact).abs() < 1e-5 * again.size.max(1.0), "{g} {exact}");
+            assert!((g - exact).abs() < 1e-5 * again.l1_norm.max(1.0), "{g} {exact}");
         }
     }
 }
 
 #[test]
-fn threads_chunks_and_checkpoints_change_no_bit_in_any_mode() {
+fn chunks_checkpoints_and_threads_do_not_change_the_result() {
     let (x, problems) = clouds(200, 3, 7);
     let all: Vec<usize> = (0..200).collect();
     for mode in MODES {
@@ -179,7 +186,7 @@ fn threads_chunks_and_checkpoints_change_no_bit_in_any_mode() {
 }
 
 #[test]
-fn a_class_that_comes_late_is_learned() {
+fn a_late_class_is_learned() {
     let (x, problems) = clouds(60, 2, 8);
     let mut order: Vec<usize> = (0..60).collect();
     order.sort_by_key(|&i| problems[0].y[i] == Label::Pos);
@@ -194,23 +201,30 @@ fn a_class_that_comes_late_is_learned() {
 }
 
 #[test]
-fn bad_parameters_are_refused() {
+fn refuses_invalid_parameters() {
     let (x, problems) = clouds(20, 2, 1);
-    let says = |text: &str| {
+    let error_of = |text: &str| {
         let params = serde_json::from_str(text).unwrap();
         let made = estimator("local-svc").unwrap().make(&params);
         made.and_then(|l| l.fit(x.view(), &problems, &())).unwrap_err().to_string()
     };
-    assert_eq!(says(r#"{"gap": 0}"#), "parameter gap = 0: must be a number above 0");
-    assert_eq!(says(r#"{"radius_factor": -1}"#), "parameter radius_factor = -1: must be a number above 0");
-    assert_eq!(says(r#"{"change": 0}"#), "parameter change = 0: must be a number above 0");
-    assert_eq!(says(r#"{"nearest": 0}"#), "parameter nearest = 0: must be a whole number from 1 on");
+    assert_eq!(error_of(r#"{"gap": 0}"#), "parameter gap = 0: must be a number above 0");
     assert_eq!(
-        says(r#"{"mode": "radius", "kernel": "linear"}"#),
+        error_of(r#"{"radius_factor": -1}"#),
+        "parameter radius_factor = -1: must be a number above 0"
+    );
+    assert_eq!(error_of(r#"{"change": 0}"#), "parameter change = 0: must be a number above 0");
+    assert_eq!(error_of(r#"{"nearest": 0}"#), "parameter nearest = 0: must be a whole number from 1 on");
+    assert_eq!(
+        error_of(r#"{"mode": "radius", "kernel": "linear"}"#),
         "parameter kernel = linear: must be rbf for a radius in widths of the kernel"
     );
-    assert!(says(r#"{"mode": "near"}"#).contains("parameter mode = near: must be one of adaptive, radius"));
-    assert!(says(r#"{"k": 5}"#).starts_with("learner local-svc has no parameter k: must be one of kernel,"));
+    assert!(
+        error_of(r#"{"mode": "near"}"#).contains("parameter mode = near: must be one of adaptive, radius")
+    );
+    assert!(
+        error_of(r#"{"k": 5}"#).starts_with("learner local-svc has no parameter k: must be one of kernel,")
+    );
     let unlabeled = [Targets { y: vec![Label::Unknown; 20], cost: vec![1.0; 20] }];
     assert!(params(Mode::Adaptive, 1.0).fit(x.view(), &unlabeled, &()).is_err());
 }

@@ -1,5 +1,5 @@
-//! Every integration test of the crate, in one binary: one link and one copy of the dependencies instead of one a
-//! file.
+//! All integration tests of the crate in one binary, so that they are linked once and share one copy of the
+//! dependencies.
 
 #![allow(
     clippy::unwrap_used,

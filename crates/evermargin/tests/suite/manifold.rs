@@ -1,5 +1,5 @@
-//! Manifold regularization against its own equations solved densely, its limits, and what must not change when the same
-//! problem is posed differently. Numbers in brackets: invariants of the digest of Sindhwani 2007.
+//! Manifold regularization against its own equations solved densely, its limit cases, and invariance under equivalent
+//! formulations of one problem. Numbers in brackets are those of the list of invariants for Sindhwani 2007.
 
 use crate::common::eliminate;
 use evermargin::data::Label;
@@ -26,8 +26,8 @@ fn moons(rows: usize, noise: f64, seed: u64) -> (Matrix, Vec<u32>) {
     (x, labels.of.iter().map(|c| c.unwrap()).collect())
 }
 
-/// The first `each` rows of both classes keep their label.
-fn few(class: &[u32], each: usize) -> Targets {
+/// The first `each` rows of both classes are labeled.
+fn label_first(class: &[u32], each: usize) -> Targets {
     let mut left = [each, each];
     let known = |c: &u32| {
         let take = left[*c as usize] > 0;
@@ -45,8 +45,8 @@ fn params(loss: Loss) -> LapParams {
     LapParams { loss, kernel: RBF, gamma_a: 0.02, gamma_i: 0.3, tolerance: 1e-6, ..Default::default() }
 }
 
-/// How far two solutions of one problem may be apart: rounding, or the tolerance of the dual loop times its rows.
-fn solved(loss: Loss) -> f64 {
+/// Tolerance for two solutions of one problem: rounding, or the tolerance of the dual solver times the number of rows.
+fn solution_tolerance(loss: Loss) -> f64 {
     if loss == Loss::Square { 1e-9 } else { 2e-5 }
 }
 
@@ -85,7 +85,7 @@ fn near(a: &[f64], b: &[f64], tolerance: f64) {
     assert!(worst <= tolerance, "differ by {worst}");
 }
 
-/// Outputs of laprls from its linear system (2.12), α = (JK + γ_A I + γ_I MK)⁻¹Y with the weights of labels in J.
+/// Outputs of laprls from its linear system (2.12), α = (JK + γ_A I + γ_I MK)⁻¹Y. J holds the weights of the labels.
 fn laprls_by_elimination(p: &LapParams, x: &Matrix, t: &Targets, m: &[Vec<f64>]) -> Vec<f64> {
     let (n, k) = (x.rows(), kernel_matrix(x, p.kernel));
     let labeled = t.used();
@@ -109,9 +109,9 @@ fn laprls_by_elimination(p: &LapParams, x: &Matrix, t: &Targets, m: &[Vec<f64>])
 }
 
 #[test]
-fn laprls_solves_its_linear_system_in_both_scalings_and_all_powers() {
+fn laprls_solves_its_linear_system_for_all_scalings_and_powers() {
     let (x, class) = moons(70, 0.15, 3);
-    let mut t = few(&class, 4);
+    let mut t = label_first(&class, 4);
     let first = t.used()[0];
     t.cost[first] = 2.5;
     for power in [1, 2, 3] {
@@ -131,7 +131,7 @@ fn laprls_solves_its_linear_system_in_both_scalings_and_all_powers() {
 }
 
 #[test]
-fn the_warped_kernel_is_its_formula_lies_below_the_kernel_and_is_positive() {
+fn the_deformed_kernel_follows_its_formula_and_is_between_zero_and_the_kernel() {
     // [3] K̃ = K − K(I + MK)⁻¹MK by elimination, column by column
     let (x, _) = moons(50, 0.2, 5);
     let n = x.rows();
@@ -170,8 +170,8 @@ fn the_warped_kernel_is_its_formula_lies_below_the_kernel_and_is_positive() {
         };
         let inside = warped.view().to_dense();
         let Matrix::Dense { values, .. } = &inside else { panic!() };
-        let (warm, plain) = (form(&|i, j| values[i * n + j]), form(&|i, j| k[i][j]));
-        assert!(warm > -1e-9 && warm <= plain + 1e-9, "{warm} {plain}");
+        let (deformed_form, plain) = (form(&|i, j| values[i * n + j]), form(&|i, j| k[i][j]));
+        assert!(deformed_form > -1e-9 && deformed_form <= plain + 1e-9, "{deformed_form} {plain}");
     }
     // M = 0 leaves K
     let same = DeformedKernel::new(&span, &quadratic, 0.0).unwrap().gram(&all).unwrap();
@@ -181,10 +181,10 @@ fn the_warped_kernel_is_its_formula_lies_below_the_kernel_and_is_positive() {
 }
 
 #[test]
-fn lapsvm_is_the_machine_on_the_warped_kernel_written_out() {
-    // [2] svc on K̃ = K(I + MK)⁻¹ of the labeled rows, α = a − Mf
+fn lapsvm_equals_svc_on_the_deformed_kernel() {
+    // [2] svc on the block of the labeled rows of K̃ = K(I + MK)⁻¹, α = a − Mf
     let (x, class) = moons(60, 0.2, 8);
-    let t = few(&class, 6);
+    let t = label_first(&class, 6);
     for bias in [false, true] {
         let mut p = params(Loss::Hinge);
         p.fit_intercept = bias;
@@ -222,7 +222,7 @@ fn lapsvm_is_the_machine_on_the_warped_kernel_written_out() {
             .map(|i| bias[0] + columns.iter().zip(&weights[0]).map(|(c, a)| c[i] * a).sum::<f64>())
             .collect();
         near(&fit(&p, &x, &t), &f, 2e-5);
-        // the representer theorem: over all rows, α = a − Mf (f without the constant)
+        // the representer theorem: over all rows, α = a − Mf (f without the bias)
         let without: Vec<f64> = f.iter().map(|f| f - bias[0]).collect();
         let mf = penalty.apply(&without);
         let mut alpha: Vec<f64> = mf.iter().map(|v| -ratio * v).collect();
@@ -233,10 +233,10 @@ fn lapsvm_is_the_machine_on_the_warped_kernel_written_out() {
 }
 
 #[test]
-fn without_a_graph_it_is_the_supervised_machine_and_unlabeled_rows_have_no_part() {
+fn without_a_graph_penalty_it_equals_the_supervised_estimator() {
     // [1]
     let (x, class) = moons(80, 0.2, 2);
-    let t = few(&class, 10);
+    let t = label_first(&class, 10);
     for loss in [Loss::Hinge, Loss::Square] {
         let p = LapParams { gamma_i: 0.0, ..params(loss) };
         let fitted = p.fit(x.view(), from_ref(&t), &()).unwrap();
@@ -260,10 +260,10 @@ fn without_a_graph_it_is_the_supervised_machine_and_unlabeled_rows_have_no_part(
 }
 
 #[test]
-fn rows_in_another_order_or_layout_or_with_other_signs_give_the_same_function() {
+fn row_order_storage_and_label_signs_do_not_change_the_function() {
     // [5] [9] [21]
     let (x, class) = moons(120, 0.15, 4);
-    let t = few(&class, 3);
+    let t = label_first(&class, 3);
     let order: Vec<usize> = (0..120).map(|i| (i * 77 + 13) % 120).collect();
     let moved = x.view().select(&order);
     let flipped = Targets {
@@ -283,18 +283,18 @@ fn rows_in_another_order_or_layout_or_with_other_signs_give_the_same_function() 
         let g = fit(&p, &moved, &t.select(&order));
         near(&order.iter().map(|&i| f[i]).collect::<Vec<_>>(), &g, 1e-4);
         near(&f, &fit(&p, &x.view().to_csr(), &t), 1e-6);
-        near(&f, &fit(&p, &x, &flipped).iter().map(|v| -v).collect::<Vec<_>>(), solved(loss));
-        // the model says what the scores say
+        near(&f, &fit(&p, &x, &flipped).iter().map(|v| -v).collect::<Vec<_>>(), solution_tolerance(loss));
+        // the decisions of the model equal the scores
         let fitted = p.fit(x.view(), from_ref(&t), &()).unwrap();
         near(&fitted.model.decision(x.view()).unwrap(), &f, 1e-3);
     }
 }
 
 #[test]
-fn a_row_without_edges_changes_nothing() {
-    // [5] a graph given: the last row is joined to none
+fn a_row_without_edges_does_not_change_the_function() {
+    // [5] with a given graph in which the last row has no edge
     let (x, class) = moons(60, 0.15, 6);
-    let t = few(&class, 3);
+    let t = label_first(&class, 3);
     let params = PenaltyParams::default();
     let graph = params.graph(x.view(), &()).unwrap().unwrap();
     let mut edges = Vec::new();
@@ -324,8 +324,8 @@ fn a_row_without_edges_changes_nothing() {
 }
 
 #[test]
-fn a_heavy_penalty_makes_functions_constant_on_pieces_and_a_light_kernel_makes_them_harmonic() {
-    // [6] two clouds far apart, each a piece of the graph
+fn a_large_gamma_i_gives_constants_per_component_and_a_small_gamma_a_harmonic_functions() {
+    // [6] two distant clouds, each a component of the graph
     let (x, class) = moons(40, 0.02, 7);
     let Matrix::Dense { mut values, .. } = x.clone() else { panic!() };
     for (i, c) in class.iter().enumerate() {
@@ -336,15 +336,15 @@ fn a_heavy_penalty_makes_functions_constant_on_pieces_and_a_light_kernel_makes_t
     p.penalty.normalized = false;
     p.penalty.n_neighbors = 8;
     p.gamma_i = 1e7;
-    let f = fit(&p, &x, &few(&class, 2));
+    let f = fit(&p, &x, &label_first(&class, 2));
     for c in 0..2 {
         let of: Vec<f64> = (0..40).filter(|&i| class[i] == c).map(|i| f[i]).collect();
         let spread = of.iter().fold(0.0, |a: f64, v| a.max((v - of[0]).abs()));
         assert!(of[0].abs() > 0.5 && spread < 1e-3, "{spread} around {}", of[0]);
     }
-    // [7] γ_A → 0: (γ_I M + J)f = Y, solved densely; the kernel is narrow so that its space holds every f
+    // [7] γ_A → 0: (γ_I M + J)f = Y, solved densely; the kernel is narrow, so its space contains every f
     let (x, class) = moons(50, 0.1, 9);
-    let t = few(&class, 4);
+    let t = label_first(&class, 4);
     let mut p = params(Loss::Square);
     p.kernel = Kernel::Rbf { gamma: 60.0 };
     p.gamma_a = 1e-9;
@@ -362,7 +362,7 @@ fn a_heavy_penalty_makes_functions_constant_on_pieces_and_a_light_kernel_makes_t
 }
 
 #[test]
-fn two_moons_with_one_label_each_are_all_right() {
+fn classifies_two_moons_from_one_label_per_class_without_error() {
     for seed in 1..=5 {
         let (x, class) = moons(200, 0.05, seed);
         for loss in [Loss::Hinge, Loss::Square] {
@@ -370,7 +370,7 @@ fn two_moons_with_one_label_each_are_all_right() {
             p.kernel = Kernel::Rbf { gamma: 4.0 };
             (p.gamma_a, p.gamma_i) = (0.01, 10.0);
             p.penalty.edge_weights = Weights::Binary;
-            let f = fit(&p, &x, &few(&class, 1));
+            let f = fit(&p, &x, &label_first(&class, 1));
             let wrong = f.iter().zip(&class).filter(|(f, c)| (**f > 0.0) != (**c == 1)).count();
             assert_eq!(wrong, 0, "seed {seed}");
         }
@@ -378,16 +378,16 @@ fn two_moons_with_one_label_each_are_all_right() {
 }
 
 #[test]
-fn a_share_asked_for_is_kept_and_classes_share_one_space() {
+fn balance_keeps_the_given_ratio_and_problems_share_one_space() {
     let (x, class) = moons(150, 0.25, 11);
     let mut p = params(Loss::Square);
     p.balance = true;
     p.ratio = evermargin::estimators::transductive::Ratio::Given(vec![0.3]);
-    let t = few(&class, 5);
+    let t = label_first(&class, 5);
     let fitted = p.fit(x.view(), from_ref(&t), &()).unwrap();
     let open = (0..150).filter(|&i| t.y[i] == Label::Unknown);
     assert_eq!(open.filter(|&i| scores(&fitted)[i] > 0.0).count(), 42);
-    // one problem a class gives what each gives alone
+    // problems fitted together give what each gives alone
     let flip = Targets {
         y: t.y
             .iter()
@@ -406,14 +406,14 @@ fn a_share_asked_for_is_kept_and_classes_share_one_space() {
     let p = params(Loss::Hinge);
     let both = p.fit(x.view(), &[t.clone(), flip], &()).unwrap();
     let alone = p.fit(x.view(), &[t], &()).unwrap();
-    near(scores(&both), scores(&alone), solved(Loss::Hinge));
+    near(scores(&both), scores(&alone), solution_tolerance(Loss::Hinge));
     assert_eq!((both.reports.len(), both.model.outputs()), (2, 2));
 }
 
 #[test]
-fn the_basis_is_a_cap_and_close_to_all_points() {
+fn n_landmarks_bounds_the_support_and_60_landmarks_are_close_to_all() {
     let (x, class) = moons(400, 0.1, 12);
-    let t = few(&class, 5);
+    let t = label_first(&class, 5);
     let whole = fit(&params(Loss::Square), &x, &t);
     for basis in [1, 20, 60] {
         let p = LapParams { n_landmarks: basis, ..params(Loss::Square) };
@@ -426,10 +426,11 @@ fn the_basis_is_a_cap_and_close_to_all_points() {
 }
 
 #[test]
-fn many_labels_in_a_small_space_are_solved_for_in_it() {
-    // v minimizes ½vᵀ(I + ratio·RᵀLR)v + ½c Σ(yᵢ − rᵢ·v)², by elimination over the 12 landmarks; 120 of 140 rows are labeled
+fn more_labels_than_landmarks_are_solved_in_landmark_space() {
+    // v minimizes ½vᵀ(I + ratio·RᵀLR)v + ½c Σ(yᵢ − rᵢ·v)², by elimination over the 12 landmarks; 120 of 140 rows are
+    // labeled
     let (x, class) = moons(140, 0.2, 31);
-    let t = few(&class, 60);
+    let t = label_first(&class, 60);
     let p = LapParams { n_landmarks: 12, ..params(Loss::Square) };
     let span = LandmarkSpace::new(x.view(), RBF, 12, p.seed, &()).unwrap();
     let (m, c, ratio) = (span.dim(), 1.0 / p.gamma_a, p.gamma_i / p.gamma_a);
@@ -445,7 +446,7 @@ fn many_labels_in_a_small_space_are_solved_for_in_it() {
     }
     (0..m).for_each(|i| system[i][i] += 1.0);
     near(&fit(&p, &x, &t), &span.outputs(&eliminate(system, right).unwrap()), 1e-6);
-    // the hinge in the same space: α by the other matrix
+    // hinge loss in the same space, with the kernel matrix of the labeled rows
     let hinge = LapParams { n_landmarks: 12, ..params(Loss::Hinge) };
     let warp = DeformedKernel::new(&span, &q, ratio).unwrap();
     let all = t.used();
@@ -462,10 +463,10 @@ fn many_labels_in_a_small_space_are_solved_for_in_it() {
 }
 
 #[test]
-fn labels_that_are_chance_stay_chance_when_tuned() {
+fn tuning_does_not_leak_held_out_labels_into_a_class_wise_graph() {
     let (x, _) = moons(120, 0.3, 32);
     let class: Vec<u32> = (0..120).map(|i| ((i * 7919 + 13) / 31 % 2) as u32).collect();
-    let t = few(&class, 120);
+    let t = label_first(&class, 120);
     let folds: Vec<Option<u32>> = (0..120).map(|i| Some((i % 4) as u32)).collect();
     let params = serde_json::from_str(r#"{"gamma": 0.1, "class_wise": true, "n_neighbors": 20}"#).unwrap();
     let (x, problems) = (x.view(), from_ref(&t));
@@ -480,17 +481,17 @@ fn labels_that_are_chance_stay_chance_when_tuned() {
     };
     for held in along_path(estimator("laprls").unwrap(), &task, &()).unwrap() {
         let right = (0..120).filter(|&i| (held[i] > 0.0) == (class[i] == 1)).count();
-        assert!((30..90).contains(&right), "{right} of 120 coin flips");
+        assert!((30..90).contains(&right), "{right} of 120 random labels");
     }
 }
 
 #[test]
-fn time_that_runs_out_on_the_way_leaves_an_answer() {
+fn an_interrupt_at_any_stage_leaves_a_useful_model() {
     let (x, class) = moons(300, 0.1, 33);
-    let t = few(&class, 10);
+    let t = label_first(&class, 10);
     for loss in [Loss::Hinge, Loss::Square] {
         for asked in [1, 2, 3, 4, 6, 8] {
-            let fitted = params(loss).fit(x.view(), from_ref(&t), &After(asked.into())).unwrap();
+            let fitted = params(loss).fit(x.view(), from_ref(&t), &StopAfter(asked.into())).unwrap();
             let f = scores(&fitted);
             let right = (0..300).filter(|&i| (f[i] > 0.0) == (class[i] == 1)).count();
             assert!(right > 220, "{loss:?} after {asked}: {right} of 300");
@@ -501,18 +502,18 @@ fn time_that_runs_out_on_the_way_leaves_an_answer() {
 }
 
 #[test]
-fn a_linear_kernel_has_weights_and_class_wise_graphs_need_no_open_rows() {
+fn linear_kernels_give_weights_and_class_wise_graphs_stay_within_classes() {
     let (x, class) = moons(90, 0.2, 13);
     let mut p = params(Loss::Square);
     p.kernel = Kernel::Linear;
-    let t = few(&class, 8);
+    let t = label_first(&class, 8);
     let fitted = p.fit(x.view(), from_ref(&t), &()).unwrap();
     assert!(matches!(fitted.model, Model::Linear { .. }));
     let m = dense(&penalty(&p.penalty, &x));
     near(scores(&fitted), &laprls_by_elimination(&p, &x, &t, &m), 1e-8);
     near(&fitted.model.decision(x.view()).unwrap(), scores(&fitted), 1e-9);
-    // fully labeled: edges inside classes only, and the system with that Laplacian
-    let all = few(&class, 90);
+    // all rows labeled: edges only within classes, and the linear system with that Laplacian
+    let all = label_first(&class, 90);
     let mut p = params(Loss::Square);
     p.penalty.class_wise = true;
     let inside = class_wise(&p.penalty, x.view(), &all, &()).unwrap().unwrap();
@@ -522,20 +523,20 @@ fn a_linear_kernel_has_weights_and_class_wise_graphs_need_no_open_rows() {
     near(&fit(&p, &x, &all), &laprls_by_elimination(&p, &x, &all, &dense(&inside)), 1e-6);
 }
 
-/// Says no after so many questions.
-struct After(std::sync::atomic::AtomicI64);
+/// Stops training after a number of calls.
+struct StopAfter(std::sync::atomic::AtomicI64);
 
-impl Watch for After {
+impl Watch for StopAfter {
     fn proceed(&self, _: &Progress) -> bool {
         self.0.fetch_sub(1, std::sync::atomic::Ordering::Relaxed) > 0
     }
 }
 
 #[test]
-fn stopping_gives_a_model_and_threads_change_no_bit() {
+fn an_interrupt_leaves_a_model_and_results_do_not_depend_on_threads() {
     let (x, class) = moons(300, 0.1, 14);
-    let t = few(&class, 5);
-    let stopped = params(Loss::Hinge).fit(x.view(), from_ref(&t), &After(0.into())).unwrap();
+    let t = label_first(&class, 5);
+    let stopped = params(Loss::Hinge).fit(x.view(), from_ref(&t), &StopAfter(0.into())).unwrap();
     assert_eq!(stopped.reports[0].exit, Exit::Interrupted);
     assert!(stopped.model.check().is_ok());
     for loss in [Loss::Hinge, Loss::Square] {
@@ -548,9 +549,9 @@ fn stopping_gives_a_model_and_threads_change_no_bit() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_in_words() {
+fn refuses_invalid_parameters_and_data() {
     let (x, class) = moons(20, 0.1, 1);
-    let t = few(&class, 2);
+    let t = label_first(&class, 2);
     let refused = |p: LapParams| p.fit(x.view(), from_ref(&t), &()).unwrap_err().to_string();
     let p = || params(Loss::Hinge);
     assert_eq!(
@@ -580,10 +581,10 @@ fn what_makes_no_sense_is_refused_in_words() {
     assert!(p().fit(x.view(), &[one], &()).unwrap_err().to_string().contains("two classes"));
 }
 
-/// Trains a learner on two moons with three labels a class; decisions of all rows.
+/// Decisions of all rows after training on two moons with three labels per class.
 fn train_decisions(learner: &str, params: &str, warp: Option<DeformedKernelParams>) -> Vec<f64> {
     let (x, class) = moons(100, 0.12, 21);
-    let t = few(&class, 3);
+    let t = label_first(&class, 3);
     let tokens = t.y.iter().map(|y| match y {
         Label::Unknown => None,
         Label::Neg => Some("a"),
@@ -602,7 +603,7 @@ fn train_decisions(learner: &str, params: &str, warp: Option<DeformedKernelParam
 }
 
 #[test]
-fn any_learner_runs_on_the_warped_kernel_and_svc_and_rls_become_lapsvm_and_laprls() {
+fn the_deformed_kernel_turns_svc_and_rls_into_lapsvm_and_laprls_and_helps_others() {
     // [2]
     let warp = || Some(DeformedKernelParams { ratio: 50.0, ..Default::default() });
     let lap = r#"{"gamma_a": 0.02, "gamma_i": 1.0, "tolerance": 1e-6}"#;
@@ -612,7 +613,7 @@ fn any_learner_runs_on_the_warped_kernel_and_svc_and_rls_become_lapsvm_and_laprl
     near(&train_decisions("rls", rls, warp()), &train_decisions("laprls", lap, None), 1e-3);
     let (_, class) = moons(100, 0.12, 21);
     let wrong = |f: &[f64]| f.iter().zip(&class).filter(|(f, c)| (**f > 0.0) != (**c == 1)).count();
-    // values of the warped kernel are small, so costs are large
+    // values of the deformed kernel are small, so costs must be large
     let costly = r#"{"c": 100, "finish": true}"#;
     for (learner, params) in [("lasvm", costly), ("tsvm", "{}"), ("da", "{}"), ("perceptron", "{}")] {
         let (plain, warped) =
@@ -628,9 +629,9 @@ fn any_learner_runs_on_the_warped_kernel_and_svc_and_rls_become_lapsvm_and_laprl
 }
 
 #[test]
-fn tuning_along_the_weights_gives_what_refitting_gives() {
+fn paths_of_gamma_equal_separate_held_out_fits() {
     let (x, class) = moons(80, 0.2, 22);
-    let t = few(&class, 10);
+    let t = label_first(&class, 10);
     let folds: Vec<Option<u32>> =
         (0..80).map(|i| (t.y[i] != Label::Unknown).then_some((i % 4) as u32)).collect();
     for name in ["lapsvm", "laprls"] {
@@ -659,9 +660,9 @@ fn tuning_along_the_weights_gives_what_refitting_gives() {
 }
 
 #[test]
-fn a_path_of_the_kernel_deforms_its_space_for_each_value() {
+fn a_path_of_kernel_parameters_deforms_the_kernel_for_each_value() {
     let (x, class) = moons(60, 0.2, 23);
-    let t = few(&class, 10);
+    let t = label_first(&class, 10);
     let folds: Vec<Option<u32>> =
         (0..60).map(|i| (t.y[i] != Label::Unknown).then_some((i % 4) as u32)).collect();
     let (rls, mut options) = (estimator("rls").unwrap(), TrainOptions::new("rls"));
@@ -679,7 +680,7 @@ fn a_path_of_the_kernel_deforms_its_space_for_each_value() {
     assert!(path[0] == one[0] && path[1] == three[0] && path[0] != path[1]);
 }
 
-fn iterated(loss: Loss) -> LapParams {
+fn iterative(loss: Loss) -> LapParams {
     LapParams {
         solver: Solver::Iterate,
         tolerance: 1e-9,
@@ -690,23 +691,23 @@ fn iterated(loss: Loss) -> LapParams {
 }
 
 #[test]
-fn iterations_over_all_rows_end_at_the_solution() {
-    // primal equals dual: the linear system of laprls, for dense, sparse and linear kernels
+fn the_iterative_solver_converges_to_the_solution() {
+    // the primal solution equals the dual one: the linear system of laprls, for dense, sparse and linear kernels
     let (x, class) = moons(70, 0.15, 23);
-    let t = few(&class, 4);
+    let t = label_first(&class, 4);
     for kernel in [RBF, Kernel::Linear] {
-        let p = LapParams { kernel, ..iterated(Loss::Square) };
+        let p = LapParams { kernel, ..iterative(Loss::Square) };
         let m = dense(&penalty(&p.penalty, &x));
         let solution = laprls_by_elimination(&p, &x, &t, &m);
         near(&fit(&p, &x, &t), &solution, 1e-5);
         near(&fit(&p, &x.view().to_csr(), &t), &solution, 1e-5);
-        // hardly any memory: rows are computed anew
+        // almost no cache: rows are computed again
         near(&fit(&LapParams { cache_bytes: 1, ..p }, &x, &t), &solution, 1e-5);
     }
-    // squared hinge: α + Mf + C(f − y) = 0 with C of violating rows alone, and both kinds occur
+    // squared hinge: α + Mf + C(f − y) = 0 with C on violating rows only; both kinds of rows occur
     for kernel in [RBF, Kernel::Linear] {
-        let p = LapParams { kernel, gamma_a: 0.001, gamma_i: 0.01, ..iterated(Loss::Hinge) };
-        let t = few(&class, 12);
+        let p = LapParams { kernel, gamma_a: 0.001, gamma_i: 0.01, ..iterative(Loss::Hinge) };
+        let t = label_first(&class, 12);
         let fitted = p.fit(x.view(), from_ref(&t), &()).unwrap();
         let f = scores(&fitted);
         let mf = penalty(&p.penalty, &x).apply(f);
@@ -726,23 +727,23 @@ fn iterations_over_all_rows_end_at_the_solution() {
 }
 
 #[test]
-fn iterations_end_early_when_labels_stay() {
+fn the_iterative_solver_stops_early_when_labels_are_stable() {
     let (x, class) = moons(300, 0.1, 24);
-    let t = few(&class, 5);
+    let t = label_first(&class, 5);
     for loss in [Loss::Hinge, Loss::Square] {
-        let long = iterated(loss).fit(x.view(), from_ref(&t), &()).unwrap();
-        let early = LapParams { early: true, ..iterated(loss) }.fit(x.view(), from_ref(&t), &()).unwrap();
+        let long = iterative(loss).fit(x.view(), from_ref(&t), &()).unwrap();
+        let early = LapParams { early: true, ..iterative(loss) }.fit(x.view(), from_ref(&t), &()).unwrap();
         assert!(early.reports[0].steps < long.reports[0].steps);
         let other = scores(&early).iter().zip(scores(&long)).filter(|(a, b)| (**a > 0.0) != (**b > 0.0));
         assert!(other.count() <= 3);
         let capped =
-            LapParams { max_steps: Some(2), ..iterated(loss) }.fit(x.view(), from_ref(&t), &()).unwrap();
+            LapParams { max_steps: Some(2), ..iterative(loss) }.fit(x.view(), from_ref(&t), &()).unwrap();
         assert_eq!((capped.reports[0].steps, capped.reports[0].exit), (2, Exit::Limit));
-        let stopped = iterated(loss).fit(x.view(), from_ref(&t), &After(20.into())).unwrap();
+        let stopped = iterative(loss).fit(x.view(), from_ref(&t), &StopAfter(20.into())).unwrap();
         assert_eq!(stopped.reports[0].exit, Exit::Interrupted);
         assert!(stopped.model.check().is_ok());
     }
     let error =
-        LapParams { fit_intercept: true, ..iterated(Loss::Hinge) }.fit(x.view(), &[t], &()).unwrap_err();
+        LapParams { fit_intercept: true, ..iterative(Loss::Hinge) }.fit(x.view(), &[t], &()).unwrap_err();
     assert_eq!(error.to_string(), "parameter fit_intercept = true: must be false with solver iterate");
 }

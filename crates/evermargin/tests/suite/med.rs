@@ -1,5 +1,5 @@
-//! Sequential MED against dense algebra of its own, the machines it must agree with, and what must not change. Numbers in
-//! brackets: property tests of the digest of Hou & Hero 2018, section 11.2.
+//! Sequential MED against dense algebra implemented here, against equivalent estimators, and its invariances. Numbers in
+//! brackets are those of the list of property tests for Hou & Hero 2018.
 
 use crate::common::eliminate;
 use evermargin::data::Label;
@@ -19,7 +19,7 @@ use std::slice::from_ref;
 
 const RBF: Kernel = Kernel::Rbf { gamma: 0.5 };
 
-/// `n` rows of `d` columns, the first `labeled` with a label: the sign of a wavy function, seldom wrong.
+/// `n` rows of `d` columns. The first `labeled` rows have a label: the sign of a wavy function with a little noise.
 fn batch(n: usize, d: usize, labeled: usize, seed: u64) -> (Matrix, Targets) {
     let mut rng = rand_pcg::Pcg64::seed_from_u64(seed);
     let values: Vec<f64> = (0..n * d).map(|_| rng.random_range(-1.5..1.5)).collect();
@@ -60,12 +60,12 @@ fn barrier() -> MedParams {
 fn learn(params: &MedParams, stream: &[(Matrix, Targets)]) -> SeqMed {
     let mut state = SeqMed::new(params, stream[0].0.view(), 1).unwrap();
     for (x, t) in stream {
-        teach(&mut state, x, t);
+        learn_batch(&mut state, x, t);
     }
     state
 }
 
-fn teach(state: &mut SeqMed, x: &Matrix, t: &Targets) -> Report {
+fn learn_batch(state: &mut SeqMed, x: &Matrix, t: &Targets) -> Report {
     let report = state.learn(x.view(), from_ref(t), &()).unwrap()[0];
     assert_eq!(report.exit, Exit::Converged);
     report
@@ -77,7 +77,7 @@ fn near(a: &[f64], b: &[f64], tolerance: f64) {
     assert!(worst <= tolerance, "differ by {worst}");
 }
 
-fn apart(a: &[f64], b: &[f64]) -> f64 {
+fn max_difference(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
 }
 
@@ -97,7 +97,7 @@ fn unit(n: usize) -> Dense {
 }
 
 /// A⁻¹B by elimination.
-fn divided(a: &Dense, b: &Dense) -> Dense {
+fn solve_all(a: &Dense, b: &Dense) -> Dense {
     transpose(&transpose(b).into_iter().map(|c| eliminate(a.clone(), c).unwrap()).collect())
 }
 
@@ -125,8 +125,9 @@ fn laplacian(p: &MedParams, x: &Matrix) -> Dense {
     unit(x.rows()).iter().map(|e| penalty.apply(e)).collect()
 }
 
-/// k − k(·, X)(I + MK)⁻¹Mk(X, ·), M the blocks 2βL of all batches: no recursion, by elimination.
-fn warped(p: &MedParams, batches: &[&Matrix], a: &Matrix, b: &Matrix) -> Dense {
+/// k − k(·, X)(I + MK)⁻¹Mk(X, ·) by elimination, without recursion. M is block diagonal with the blocks 2βL of all
+/// batches.
+fn deformed_by_elimination(p: &MedParams, batches: &[&Matrix], a: &Matrix, b: &Matrix) -> Dense {
     let all = stacked(batches.iter().copied());
     let n = all.rows();
     let (mut m, mut first) = (vec![vec![0.0; n]; n], 0);
@@ -140,8 +141,8 @@ fn warped(p: &MedParams, batches: &[&Matrix], a: &Matrix, b: &Matrix) -> Dense {
     }
     let mut system = product(&m, &kernel_block(&all, &all, p.kernel));
     (0..n).for_each(|i| system[i][i] += 1.0);
-    let bent = divided(&system, &product(&m, &kernel_block(&all, b, p.kernel)));
-    let lost = product(&kernel_block(a, &all, p.kernel), &bent);
+    let solved = solve_all(&system, &product(&m, &kernel_block(&all, b, p.kernel)));
+    let lost = product(&kernel_block(a, &all, p.kernel), &solved);
     let plain = kernel_block(a, b, p.kernel);
     plain.iter().zip(&lost).map(|(k, l)| k.iter().zip(l).map(|(k, l)| k - l).collect()).collect()
 }
@@ -154,9 +155,13 @@ fn deformed(p: &MedParams, batches: &[&Matrix]) -> Deformed {
     kernel
 }
 
-/// The sequential learner written down again: kernels by [`warped`], each dual by projected coordinate steps of its own. Gives
-/// the decisions at `test`, and the last multipliers with their margins.
-fn by_hand(p: &MedParams, stream: &[(Matrix, Targets)], test: &Matrix) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+/// A second implementation of the sequential learner: kernels by [`deformed_by_elimination`], each dual by projected
+/// coordinate steps. Returns the decisions at `test`, and the multipliers of the last batch with their margins.
+fn reference_med(
+    p: &MedParams,
+    stream: &[(Matrix, Targets)],
+    test: &Matrix,
+) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
     let (mut points, mut coef, mut b): (Vec<f64>, Vec<f64>, f64) = (Vec::new(), Vec::new(), 0.0);
     let (mut alpha, mut margins) = (Vec::new(), Vec::new());
     let sigma = if p.intercept == Intercept::Prior { 1.0 } else { 0.0 };
@@ -166,12 +171,12 @@ fn by_hand(p: &MedParams, stream: &[(Matrix, Targets)], test: &Matrix) -> (Vec<f
         let used = t.used();
         let labeled = x.view().select(&used);
         let y: Vec<f64> = used.iter().map(|&i| t.y[i].sign()).collect();
-        let k = warped(p, &seen, &labeled, &labeled);
+        let k = deformed_by_elimination(p, &seen, &labeled, &labeled);
         let known = Matrix::dense(points.clone(), coef.len(), 2).unwrap();
         let old: Vec<f64> = if coef.is_empty() {
             vec![0.0; used.len()]
         } else {
-            let block = warped(p, &seen, &labeled, &known);
+            let block = deformed_by_elimination(p, &seen, &labeled, &known);
             block.iter().map(|r| r.iter().zip(&coef).map(|(k, a)| k * a).sum()).collect()
         };
         let l = used.len();
@@ -198,21 +203,21 @@ fn by_hand(p: &MedParams, stream: &[(Matrix, Targets)], test: &Matrix) -> (Vec<f
         coef.extend(y.iter().zip(&alpha).map(|(y, a)| y * a));
     }
     let known = Matrix::dense(points, coef.len(), 2).unwrap();
-    let block = warped(p, &seen, test, &known);
+    let block = deformed_by_elimination(p, &seen, test, &known);
     let decisions = block.iter().map(|r| r.iter().zip(&coef).map(|(k, a)| k * a).sum::<f64>() + b).collect();
     (decisions, alpha, margins)
 }
 
 #[test]
-fn three_batches_equal_the_recursion_written_down_again() {
-    // [6, 14] landmarks that are all rows, and the recursion over points, in both losses
+fn three_batches_equal_the_reference_implementation() {
+    // [6, 14] all rows as landmarks, and the recursion over points, with both losses
     let (stream, test) = (stream(3, 2), batch(25, 2, 0, 9).0);
     for loss in [Loss::Box, Loss::Barrier] {
         for form in [Form::Bounded, Form::Exact] {
             let p = MedParams { loss, form, ..params() };
             let state = learn(&p, &stream);
-            let (expected, ..) = by_hand(&p, &stream, &test);
-            // single precision of kernel values times the sum of the multipliers
+            let (expected, ..) = reference_med(&p, &stream, &test);
+            // the tolerance is single precision of kernel values times the sum of the multipliers
             near(&state.decisions(test.view()).unwrap(), &expected, 2e-5);
             near(&state.model().decision(test.view()).unwrap(), &expected, 1e-4);
         }
@@ -220,13 +225,13 @@ fn three_batches_equal_the_recursion_written_down_again() {
 }
 
 #[test]
-fn conditions_of_the_optimum_hold_and_the_gap_closes() {
-    // [7, 8] the barrier: αᵢ > 0 ⇒ margin 1 − 1/(C − αᵢ), αᵢ = 0 ⇒ at least 1 − 1/C; with a prior and with a free constant
+fn barrier_solutions_satisfy_the_optimality_conditions() {
+    // [7, 8] barrier: αᵢ > 0 ⇒ margin 1 − 1/(C − αᵢ); αᵢ = 0 ⇒ margin at least 1 − 1/C; for each kind of intercept
     let (x, t) = batch(40, 2, 40, 3);
     for bias in [Intercept::Prior, Intercept::Free, Intercept::None] {
         let p = MedParams { intercept: bias, form: Form::Exact, tolerance: 1e-9, ..barrier().labels_alone() };
         let mut state = SeqMed::new(&p, x.view(), 1).unwrap();
-        let report = teach(&mut state, &x, &t);
+        let report = learn_batch(&mut state, &x, &t);
         assert!(report.gap.abs() < 1e-6, "{bias:?}: {}", report.gap);
         let Model::Expansion { points, coef, .. } = state.model() else { panic!() };
         let f = state.decisions(x.view()).unwrap();
@@ -251,17 +256,17 @@ fn conditions_of_the_optimum_hold_and_the_gap_closes() {
             Intercept::None => assert_eq!(state.bias(), [0.0]),
         }
     }
-    // the multipliers themselves, found another way
+    // the multipliers of the second implementation satisfy the same condition
     let stream = stream(2, 2);
-    let (_, alpha, margins) = by_hand(&barrier(), &stream, &stream[0].0);
+    let (_, alpha, margins) = reference_med(&barrier(), &stream, &stream[0].0);
     for (a, m) in alpha.iter().zip(&margins).filter(|(a, _)| **a > 0.0) {
         assert!((m - (1.0 - 1.0 / (5.0 - a))).abs() < 1e-8);
     }
 }
 
 #[test]
-fn one_batch_is_a_support_vector_machine() {
-    // [1] the box at once; the barrier for a large C and separable data
+fn one_batch_equals_a_support_vector_machine() {
+    // [1] box loss directly; barrier loss for a large C and separable data
     let (x, t) = batch(60, 2, 60, 5);
     for (bias, machine) in [(Intercept::Free, true), (Intercept::None, false)] {
         let p = MedParams { intercept: bias, ..params().labels_alone() };
@@ -279,12 +284,12 @@ fn one_batch_is_a_support_vector_machine() {
         MedParams { kernel: Kernel::Linear, c: 1e4, intercept: Intercept::Free, ..barrier().labels_alone() };
     let svc = SvcParams { kernel: Kernel::Linear, c: 1e4, tolerance: 1e-7, ..Default::default() };
     let expected = svc.fit(x.view(), from_ref(&t), &()).unwrap().model.decision(x.view()).unwrap();
-    // 1/(C − α) is what the barrier leaves of the margin: 1e-4, at distance 10 ten times that
+    // the barrier reduces the margin by 1/(C − α), about 1e-4, and by ten times that at distance 10
     near(&learn(&p, &[(x.clone(), t)]).decisions(x.view()).unwrap(), &expected, 2e-3);
 }
 
 #[test]
-fn without_beta_it_is_the_supervised_learner_bit_for_bit() {
+fn with_beta_zero_it_is_bit_identical_to_the_supervised_learner() {
     // [2]
     let stream = stream(3, 2);
     for form in [Form::Bounded, Form::Exact] {
@@ -293,7 +298,7 @@ fn without_beta_it_is_the_supervised_learner_bit_for_bit() {
         let mut alone = SeqMed::new(&p.labels_alone(), stream[0].0.view(), 1).unwrap();
         for (x, t) in &stream {
             let rows = t.used();
-            teach(&mut alone, &x.view().select(&rows), &t.select(&rows));
+            learn_batch(&mut alone, &x.view().select(&rows), &t.select(&rows));
         }
         let test = &stream[2].0;
         assert_eq!(none.decisions(test.view()).unwrap(), alone.decisions(test.view()).unwrap());
@@ -302,7 +307,7 @@ fn without_beta_it_is_the_supervised_learner_bit_for_bit() {
 }
 
 #[test]
-fn one_batch_along_its_graph_is_the_laplacian_machine() {
+fn one_batch_with_its_graph_equals_lapsvm() {
     // [3] C = 1/(2lγ_A), M = γ_I/(γ_A n²) L
     let (x, t) = batch(60, 2, 12, 6);
     let (gamma_a, gamma_i) = (0.01, 3.0);
@@ -322,20 +327,20 @@ fn one_batch_along_its_graph_is_the_laplacian_machine() {
         let state = learn(&p, &[(x.clone(), t.clone())]);
         near(&state.decisions(x.view()).unwrap(), &expected, 2e-4);
         let plain = learn(&MedParams { gamma_i: 0.0, ..p }, &[(x.clone(), t.clone())]);
-        assert!(apart(&plain.decisions(x.view()).unwrap(), &expected) > 0.01);
+        assert!(max_difference(&plain.decisions(x.view()).unwrap(), &expected) > 0.01);
     }
 }
 
 #[test]
-fn the_kernel_is_that_of_a_graph_in_blocks_in_whatever_order_they_come() {
-    // [4], and the deformation of learn/manifold as a second witness
+fn the_deformed_kernel_does_not_depend_on_the_order_of_batches() {
+    // [4] against elimination, and against the deformed kernel of the manifold estimators
     let p = params();
     let batches: Vec<Matrix> = stream(3, 2).into_iter().map(|(x, _)| x).collect();
     let (a, b) = (batch(11, 2, 0, 20).0, batch(7, 2, 0, 21).0);
     let forth: Vec<&Matrix> = batches.iter().collect();
     let back: Vec<&Matrix> = batches.iter().rev().collect();
     let found = deformed(&p, &forth).block(a.view(), b.view());
-    near(&found, &warped(&p, &forth, &a, &b).concat(), 1e-11);
+    near(&found, &deformed_by_elimination(&p, &forth, &a, &b).concat(), 1e-11);
     near(&found, &deformed(&p, &back).block(a.view(), b.view()), 1e-11);
     let one = &batches[0];
     let span = LandmarkSpace::new(one.view(), RBF, 30, 1, &()).unwrap();
@@ -347,7 +352,7 @@ fn the_kernel_is_that_of_a_graph_in_blocks_in_whatever_order_they_come() {
 }
 
 #[test]
-fn kernels_stay_positive_and_variance_never_grows() {
+fn kernels_stay_positive_semidefinite_and_variance_never_grows() {
     // [5]
     let (stream, test) = (stream(4, 2), batch(12, 2, 0, 30).0);
     for form in [Form::Bounded, Form::Exact, Form::Spectral] {
@@ -355,10 +360,10 @@ fn kernels_stay_positive_and_variance_never_grows() {
         let mut state = SeqMed::new(&p, test.view(), 1).unwrap();
         let mut before = vec![1.0 + 1e-12; 12];
         for (t, (x, targets)) in stream.iter().enumerate() {
-            teach(&mut state, x, targets);
+            learn_batch(&mut state, x, targets);
             let now = state.variance(test.view()).unwrap();
             assert!(now.iter().all(|v| (0.0..=1.0 + 1e-12).contains(v)));
-            // the approximation exchanges the past
+            // the spectral approximation replaces the past, so its variance may grow
             if form != Form::Spectral {
                 assert!(now.iter().zip(&before).all(|(n, b)| n <= &(b + 1e-9)), "{form:?} {t}");
                 assert!(now.iter().sum::<f64>() < before.iter().sum::<f64>() - 1e-3);
@@ -391,7 +396,7 @@ fn kernels_stay_positive_and_variance_never_grows() {
 }
 
 #[test]
-fn columns_as_features_are_the_recursion_with_a_linear_kernel() {
+fn the_linear_form_equals_the_recursion_with_a_linear_kernel() {
     // [6] and Gμ = h
     let (stream, test) = (stream(4, 3), batch(20, 3, 0, 31).0);
     let p = MedParams { kernel: Kernel::Linear, ..params() };
@@ -404,7 +409,7 @@ fn columns_as_features_are_the_recursion_with_a_linear_kernel() {
     let (g, h, mean) = (f.precision().unwrap(), &f.information()[0], &f.means()[0]);
     let image: Vec<f64> = (0..3).map(|i| (0..3).map(|j| g[i * 3 + j] * mean[j]).sum()).collect();
     near(&image, h, 1e-10);
-    // G itself, summed by hand
+    // G from its definition
     let mut expected = unit(3);
     for (x, _) in &stream {
         let phi = rows(x);
@@ -417,37 +422,37 @@ fn columns_as_features_are_the_recursion_with_a_linear_kernel() {
 }
 
 #[test]
-fn the_barrier_learns_nothing_from_a_small_cost_and_the_box_does() {
+fn barrier_loss_learns_nothing_for_c_up_to_one_and_box_loss_does() {
     // [9]
     let (x, t) = batch(30, 2, 30, 40);
     for c in [0.3, 1.0] {
         let p = MedParams { c, ..barrier().labels_alone() };
         let silent = learn(&p, &[(x.clone(), t.clone())]);
         assert!(silent.decisions(x.view()).unwrap().iter().all(|f| *f == 0.0));
-        let boxed = learn(&MedParams { loss: Loss::Box, ..p }, &[(x.clone(), t.clone())]);
-        assert!(boxed.decisions(x.view()).unwrap().iter().any(|f| f.abs() > 0.1));
+        let with_box_loss = learn(&MedParams { loss: Loss::Box, ..p }, &[(x.clone(), t.clone())]);
+        assert!(with_box_loss.decisions(x.view()).unwrap().iter().any(|f| f.abs() > 0.1));
     }
 }
 
 #[test]
-fn what_is_known_already_teaches_nothing() {
+fn rows_beyond_the_margin_do_not_change_decisions() {
     // [10]
     let stream = stream(2, 2);
     for p in [params().labels_alone(), barrier().labels_alone()] {
         let mut state = learn(&p, &stream);
         let test = batch(200, 2, 0, 50).0;
         let f = state.decisions(test.view()).unwrap();
-        let sure: Vec<usize> = (0..200).filter(|&i| f[i].abs() >= 1.0).collect();
-        assert!(sure.len() > 5);
-        let y = sure.iter().map(|&i| if f[i] > 0.0 { Label::Pos } else { Label::Neg }).collect();
-        let targets = Targets { y, cost: vec![1.0; sure.len()] };
-        teach(&mut state, &test.view().select(&sure), &targets);
+        let confident: Vec<usize> = (0..200).filter(|&i| f[i].abs() >= 1.0).collect();
+        assert!(confident.len() > 5);
+        let y = confident.iter().map(|&i| if f[i] > 0.0 { Label::Pos } else { Label::Neg }).collect();
+        let targets = Targets { y, cost: vec![1.0; confident.len()] };
+        learn_batch(&mut state, &test.view().select(&confident), &targets);
         near(&state.decisions(test.view()).unwrap(), &f, 1e-12);
     }
 }
 
 #[test]
-fn a_batch_of_one_class_teaches_unless_the_constant_is_free() {
+fn a_batch_of_one_class_changes_decisions_unless_the_intercept_is_free() {
     // [11]
     let (first, test) = (batch(30, 2, 30, 60), batch(20, 2, 0, 61).0);
     let (x, mut t) = batch(30, 2, 30, 62);
@@ -457,29 +462,29 @@ fn a_batch_of_one_class_teaches_unless_the_constant_is_free() {
             let p = MedParams { loss, intercept: bias, ..params().labels_alone() };
             let mut state = learn(&p, from_ref(&first));
             let before = state.decisions(test.view()).unwrap();
-            teach(&mut state, &x, &t);
-            let moved = apart(&state.decisions(test.view()).unwrap(), &before);
+            learn_batch(&mut state, &x, &t);
+            let moved = max_difference(&state.decisions(test.view()).unwrap(), &before);
             if moves { assert!(moved > 0.1, "{moved}") } else { near(&[moved], &[0.0], 1e-9) }
         }
     }
 }
 
 #[test]
-fn unlabeled_rows_alone_smooth_what_is_known() {
-    // [12] h stays; fᵀLf on the batch falls
+fn a_batch_without_labels_smooths_the_decisions() {
+    // [12] h is unchanged; fᵀLf on the batch decreases
     let first = batch(30, 2, 30, 70);
     let (x, t) = batch(60, 2, 0, 71);
     let p = params();
     let mut state = learn(&p, from_ref(&first));
     let Posterior::Features(f) = state.known().clone() else { panic!() };
-    let rough = |s: &SeqMed| {
+    let roughness = |s: &SeqMed| {
         let f: Vec<f64> = s.decisions(x.view()).unwrap().iter().map(|v| v - s.bias()[0]).collect();
         penalty(&p, &x).of(&f)
     };
-    let (before, bias) = (rough(&state), state.bias().to_vec());
-    let report = teach(&mut state, &x, &t);
+    let (before, bias) = (roughness(&state), state.bias().to_vec());
+    let report = learn_batch(&mut state, &x, &t);
     assert_eq!(report.steps, 0);
-    assert!(rough(&state) < 0.9 * before);
+    assert!(roughness(&state) < 0.9 * before);
     assert_eq!(state.bias(), bias);
     let Posterior::Features(g) = state.known() else { panic!() };
     let (old, new) = (&f.information()[0], &g.information()[0]);
@@ -488,7 +493,7 @@ fn unlabeled_rows_alone_smooth_what_is_known() {
 }
 
 #[test]
-fn a_piece_far_away_changes_nothing_here() {
+fn a_distant_graph_component_does_not_change_decisions() {
     // [13]
     let (x, t) = batch(30, 2, 10, 80);
     let mut values = rows(&x).concat();
@@ -507,7 +512,7 @@ fn a_piece_far_away_changes_nothing_here() {
 }
 
 #[test]
-fn landmarks_in_another_order_are_the_same_space() {
+fn decisions_do_not_depend_on_the_order_of_landmarks() {
     // [14]
     let (stream, test) = (stream(3, 2), batch(20, 2, 0, 90).0);
     let seeds = [1, 2, 3].map(|seed| learn(&MedParams { seed, ..params() }, &stream));
@@ -517,15 +522,15 @@ fn landmarks_in_another_order_are_the_same_space() {
         near(&other.variance(test.view()).unwrap(), &seeds[0].variance(test.view()).unwrap(), 1e-7);
         assert_ne!(other.save().known, seeds[0].save().known);
     }
-    // fewer of them come near it, and keep to their number
+    // with fewer landmarks the decisions are close, and the dimension is at most their number
     let few = learn(&MedParams { n_landmarks: 40, ..params() }, &stream);
     let Posterior::Features(f) = few.known() else { panic!() };
     assert!(f.space().dim() <= 40 && f.space().dim() > 30);
-    assert!(apart(&few.decisions(test.view()).unwrap(), &expected) < 0.2);
+    assert!(max_difference(&few.decisions(test.view()).unwrap(), &expected) < 0.2);
 }
 
 #[test]
-fn signs_of_singular_vectors_do_not_matter() {
+fn the_spectral_kernel_does_not_depend_on_signs_of_singular_vectors() {
     // [15]
     let batches: Vec<Matrix> = stream(5, 3).into_iter().map(|(x, _)| x).collect();
     let test = batch(9, 3, 0, 95).0;
@@ -545,7 +550,7 @@ fn signs_of_singular_vectors_do_not_matter() {
         near(&found[0], &found[1], 1e-10);
         near(&found[0], &found[2], 1e-10);
         if kernel == Kernel::Linear {
-            // of a linear kernel it is near what it stands for (section 4.2: 0.02 to 0.05)
+            // for a linear kernel the approximation is close to the exact kernel (section 4.2: 0.02 to 0.05)
             let exact = deformed(&p, &batches.iter().collect::<Vec<_>>()).block(test.view(), test.view());
             let size: f64 = exact.iter().map(|v| v * v).sum::<f64>().sqrt();
             let off = found[0].iter().zip(&exact).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt();
@@ -555,7 +560,7 @@ fn signs_of_singular_vectors_do_not_matter() {
 }
 
 #[test]
-fn one_example_has_a_closed_form() {
+fn a_single_example_gives_the_closed_form_solution() {
     // [16] PA-I, and the root of the quadratic equation
     let x = Matrix::dense(vec![0.6, -0.8, 1.0], 1, 3).unwrap();
     let t = Targets { y: vec![Label::Neg], cost: vec![1.0] };
@@ -578,30 +583,30 @@ fn one_example_has_a_closed_form() {
 }
 
 #[test]
-fn labels_turned_turn_the_scores() {
+fn flipped_labels_negate_the_decisions() {
     // [17]
     let stream = stream(3, 2);
-    let turned: Vec<(Matrix, Targets)> = stream
+    let flipped: Vec<(Matrix, Targets)> = stream
         .iter()
         .map(|(x, t)| {
-            let turn = |y: &Label| match y {
+            let flip = |y: &Label| match y {
                 Label::Pos => Label::Neg,
                 Label::Neg => Label::Pos,
                 Label::Unknown => Label::Unknown,
             };
-            (x.clone(), Targets { y: t.y.iter().map(turn).collect(), cost: t.cost.clone() })
+            (x.clone(), Targets { y: t.y.iter().map(flip).collect(), cost: t.cost.clone() })
         })
         .collect();
     for p in [params(), barrier(), MedParams { intercept: Intercept::Free, ..barrier() }] {
         let test = &stream[0].0;
         let f = learn(&p, &stream).decisions(test.view()).unwrap();
-        let g: Vec<f64> = learn(&p, &turned).decisions(test.view()).unwrap().iter().map(|g| -g).collect();
+        let g: Vec<f64> = learn(&p, &flipped).decisions(test.view()).unwrap().iter().map(|g| -g).collect();
         near(&f, &g, 1e-5);
     }
 }
 
 #[test]
-fn forgetting_is_its_formula() {
+fn retention_and_the_inverse_schedule_follow_their_formulas() {
     let stream = stream(3, 2);
     let p = MedParams { kernel: Kernel::Linear, retention: 0.7, intercept: Intercept::None, ..params() };
     let state = learn(&p, &stream);
@@ -617,13 +622,13 @@ fn forgetting_is_its_formula() {
     }
     let Posterior::Features(f) = state.known() else { panic!() };
     near(f.precision().unwrap(), &g.concat(), 1e-10);
-    // an empty lesson leaves ρh
+    // a batch without labels multiplies h by ρ
     let h = f.information()[0].clone();
     let mut next = state.clone();
-    teach(&mut next, &stream[0].0, &Targets { y: vec![Label::Unknown; 30], cost: vec![1.0; 30] });
+    learn_batch(&mut next, &stream[0].0, &Targets { y: vec![Label::Unknown; 30], cost: vec![1.0; 30] });
     let Posterior::Features(f) = next.known() else { panic!() };
     near(&f.information()[0], &[0.7 * h[0], 0.7 * h[1]], 1e-12);
-    // β/t
+    // schedule β/t
     let p = MedParams { schedule: Schedule::Inverse, retention: 1.0, ..p };
     let Posterior::Features(f) = learn(&p, &stream).known().clone() else { panic!() };
     let mut g = unit(2);
@@ -638,7 +643,7 @@ fn forgetting_is_its_formula() {
 }
 
 #[test]
-fn saved_at_any_batch_it_goes_on_bit_by_bit_with_any_number_of_threads() {
+fn resumed_states_are_bit_identical_at_any_batch_and_number_of_threads() {
     let stream = stream(5, 2);
     for form in [Form::Bounded, Form::Exact, Form::Spectral] {
         let p = MedParams { form, n_landmarks: 50, ..params() };
@@ -646,11 +651,11 @@ fn saved_at_any_batch_it_goes_on_bit_by_bit_with_any_number_of_threads() {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| {
                 let mut state = learn(&p, &stream[..stop]);
-                // not through text: reading decimal numbers back may be off by a bit
+                // not through JSON text, which may change the last bit of a number
                 let value = serde_json::to_value(state.save()).unwrap();
                 state = SeqMed::resume(&serde_json::from_value(value).unwrap()).unwrap();
                 stream[stop..].iter().for_each(|(x, t)| {
-                    teach(&mut state, x, t);
+                    learn_batch(&mut state, x, t);
                 });
                 serde_json::to_string(&state.save()).unwrap()
             })
@@ -664,7 +669,7 @@ fn saved_at_any_batch_it_goes_on_bit_by_bit_with_any_number_of_threads() {
 }
 
 #[test]
-fn dense_and_sparse_rows_are_the_same_and_wide_rows_are_no_trouble() {
+fn dense_sparse_and_wide_rows_give_the_same_decisions() {
     let stream = stream(3, 2);
     let test = batch(20, 2, 0, 33).0;
     for (kernel, cols) in [(Kernel::Linear, 2), (RBF, 2), (Kernel::Linear, 6000), (RBF, 6000)] {
@@ -681,7 +686,7 @@ fn dense_and_sparse_rows_are_the_same_and_wide_rows_are_no_trouble() {
 }
 
 #[test]
-fn several_outputs_share_the_kernel_and_nothing_else() {
+fn several_outputs_share_the_kernel_only() {
     let stream = stream(3, 2);
     let mut both = SeqMed::new(&params(), stream[0].0.view(), 2).unwrap();
     for (x, t) in &stream {
@@ -693,13 +698,13 @@ fn several_outputs_share_the_kernel_and_nothing_else() {
     let one = learn(&params(), &stream).decisions(test.view()).unwrap();
     let two = both.decisions(test.view()).unwrap();
     near(&two.iter().step_by(2).copied().collect::<Vec<_>>(), &one, 2e-5);
-    assert!(apart(&two.iter().skip(1).step_by(2).copied().collect::<Vec<_>>(), &one) > 0.01);
+    assert!(max_difference(&two.iter().skip(1).step_by(2).copied().collect::<Vec<_>>(), &one) > 0.01);
     let model = both.model().decision(test.view()).unwrap();
     near(&model, &two, 1e-4);
 }
 
 #[test]
-fn memory_has_a_cap_that_holds_for_a_hundred_thousand_rows() {
+fn memory_is_bounded_by_n_landmarks_for_100_000_rows() {
     let p = MedParams { n_landmarks: 20, tolerance: 1e-3, ..params() };
     let mut state = SeqMed::new(&p, batch(1, 3, 0, 0).0.view(), 1).unwrap();
     let mut sizes = Vec::new();
@@ -720,9 +725,9 @@ fn memory_has_a_cap_that_holds_for_a_hundred_thousand_rows() {
     assert!(right > 440, "{right}");
 }
 
-struct After(std::sync::atomic::AtomicUsize);
+struct StopAfter(std::sync::atomic::AtomicUsize);
 
-impl Watch for After {
+impl Watch for StopAfter {
     fn proceed(&self, _: &Progress) -> bool {
         self.0
             .fetch_update(std::sync::atomic::Ordering::SeqCst, std::sync::atomic::Ordering::SeqCst, |n| {
@@ -733,7 +738,7 @@ impl Watch for After {
 }
 
 #[test]
-fn learners_of_the_table_go_through_the_rows_in_batches_and_may_be_stopped() {
+fn registered_estimators_learn_in_batches_and_can_be_interrupted() {
     let (x, t) = batch(250, 2, 250, 7);
     let made =
         |name: &str, text: &str| estimator(name).unwrap().make(&serde_json::from_str(text).unwrap()).unwrap();
@@ -746,7 +751,7 @@ fn learners_of_the_table_go_through_the_rows_in_batches_and_may_be_stopped() {
     let stream = [cut(0, 100), cut(100, 200), cut(200, 250)];
     let p = MedParams { penalty: PenaltyParams::default(), ..params().labels_alone() };
     assert_eq!(fitted.model, learn(&p, &stream).model());
-    let stopped = fit.fit(x.view(), from_ref(&t), &After(1.into())).unwrap();
+    let stopped = fit.fit(x.view(), from_ref(&t), &StopAfter(1.into())).unwrap();
     assert_eq!(stopped.reports[0].exit, Exit::Interrupted);
     assert_eq!(stopped.model, learn(&p, &stream[..1]).model());
 
@@ -754,10 +759,10 @@ fn learners_of_the_table_go_through_the_rows_in_batches_and_may_be_stopped() {
     (0..250).filter(|i| i % 5 > 0).for_each(|i| few.y[i] = Label::Unknown);
     let semi = made("seq-lapmed", r#"{"gamma": 0.5}"#);
     let fitted = semi.fit(x.view(), from_ref(&few), &()).unwrap();
-    let told = fitted.transduced.unwrap();
-    assert_eq!(told.scores[0].len(), 250);
-    assert_eq!(told.facts["batches"], 3u32.into());
-    near(&told.scores[0], &fitted.model.decision(x.view()).unwrap(), 0.0);
+    let transduction = fitted.transduced.unwrap();
+    assert_eq!(transduction.scores[0].len(), 250);
+    assert_eq!(transduction.facts["batches"], 3u32.into());
+    near(&transduction.scores[0], &fitted.model.decision(x.view()).unwrap(), 0.0);
     let alone = semi.supervised().unwrap().fit(x.view(), from_ref(&few), &()).unwrap();
     let rows = few.used();
     let plain = made("seq-med", r#"{"gamma": 0.5}"#);
@@ -767,29 +772,32 @@ fn learners_of_the_table_go_through_the_rows_in_batches_and_may_be_stopped() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_and_leaves_the_state_as_it_was() {
-    let says = |p: MedParams, text: &str| assert_eq!(p.check().unwrap_err().to_string(), text);
-    says(MedParams { c: 0.0, ..params() }, "parameter c = 0: must be a number from 1e-15 to 1e15");
-    says(MedParams { c: f64::NAN, ..params() }, "parameter c = NaN: must be a number from 1e-15 to 1e15");
-    says(
+fn refuses_invalid_input_without_changing_the_state() {
+    let assert_error = |p: MedParams, text: &str| assert_eq!(p.check().unwrap_err().to_string(), text);
+    assert_error(MedParams { c: 0.0, ..params() }, "parameter c = 0: must be a number from 1e-15 to 1e15");
+    assert_error(
+        MedParams { c: f64::NAN, ..params() },
+        "parameter c = NaN: must be a number from 1e-15 to 1e15",
+    );
+    assert_error(
         MedParams { beta: -1.0, ..params() },
         "parameter beta = -1: must be 0 (labels alone) or a number up to 1e15",
     );
-    says(
+    assert_error(
         MedParams { retention: 0.0, ..params() },
         "parameter retention = 0: must be above 0, at most 1 (nothing is forgotten)",
     );
-    says(
+    assert_error(
         MedParams { retention: 0.5, form: Form::Exact, ..params() },
         "parameter retention = 0.5: must be 1 unless form is bounded",
     );
-    says(
+    assert_error(
         MedParams { n_landmarks: 0, ..params() },
         "parameter n_landmarks = 0: must be a whole number from 1 to 5000",
     );
-    says(MedParams { batch: 0, ..params() }, "parameter batch = 0: must be a whole number from 1 on");
-    says(MedParams { gamma_i: 1.0, ..params() }, "parameter gamma_i = 1: must be 0 without gamma_a");
-    says(
+    assert_error(MedParams { batch: 0, ..params() }, "parameter batch = 0: must be a whole number from 1 on");
+    assert_error(MedParams { gamma_i: 1.0, ..params() }, "parameter gamma_i = 1: must be 0 without gamma_a");
+    assert_error(
         MedParams { kernel: Kernel::Precomputed, ..params() },
         "parameter kernel = precomputed: must be a kernel of samples for an online learner",
     );
@@ -810,12 +818,12 @@ fn what_makes_no_sense_is_refused_and_leaves_the_state_as_it_was() {
     }
     assert!(state.decisions(three.view()).is_err() && state.variance(three.view()).is_err());
     assert!(SeqMed::new(&params(), x.view(), 0).is_err());
-    // nothing, one row, copies, weights of 0: no trouble and no change where there is nothing to learn
+    // empty batches, rows of weight 0, single rows and copies are accepted; without data the state does not change
     let none = Matrix::dense(vec![], 0, 2).unwrap();
     state.learn(none.view(), &[Targets { y: vec![], cost: vec![] }], &()).unwrap();
     state.learn(x.view(), &[Targets { cost: vec![0.0; 20], ..t.clone() }], &()).unwrap();
     assert_eq!(state, before);
-    let interrupted = state.learn(x.view(), from_ref(&t), &After(0.into())).unwrap();
+    let interrupted = state.learn(x.view(), from_ref(&t), &StopAfter(0.into())).unwrap();
     assert_eq!(interrupted[0].exit, Exit::Interrupted);
     assert!(state.model().check().is_ok());
     for form in [Form::Bounded, Form::Exact, Form::Spectral] {
@@ -847,28 +855,31 @@ fn what_makes_no_sense_is_refused_and_leaves_the_state_as_it_was() {
 }
 
 #[test]
-fn a_damaged_state_is_refused() {
+fn refuses_corrupt_states() {
     let stream = stream(2, 2);
     for form in [Form::Bounded, Form::Exact, Form::Spectral] {
         let good = learn(&MedParams { form, n_landmarks: 40, ..params() }, &stream).save();
         assert!(SeqMed::resume(&good).is_ok());
         let text = serde_json::to_string(&good).unwrap();
-        let harm = |from: &str, to: &str| {
+        let is_refused_with = |from: &str, to: &str| {
             assert!(text.contains(from), "{form:?} {from}");
             let bad = serde_json::from_str(&text.replacen(from, to, 1));
             bad.map_or(true, |saved| SeqMed::resume(&saved).is_err())
         };
-        assert!(harm("\"cols\":2", "\"cols\":3"));
-        assert!(harm("\"intercept_variance\":1.0,\"bias\":[", "\"intercept_variance\":1.0,\"bias\":[0.5,"));
-        assert!(harm("\"rows\":", "\"rows\":-1,\"x\":"));
+        assert!(is_refused_with("\"cols\":2", "\"cols\":3"));
+        assert!(is_refused_with(
+            "\"intercept_variance\":1.0,\"bias\":[",
+            "\"intercept_variance\":1.0,\"bias\":[0.5,"
+        ));
+        assert!(is_refused_with("\"rows\":", "\"rows\":-1,\"x\":"));
         if form == Form::Bounded {
-            assert!(harm("\"precision\":[", "\"precision\":[0.0,"));
-            assert!(harm("\"n\":", "\"n\":7"));
-            assert!(harm("\"form\":\"bounded\"", "\"form\":\"exact\""));
+            assert!(is_refused_with("\"precision\":[", "\"precision\":[0.0,"));
+            assert!(is_refused_with("\"n\":", "\"n\":7"));
+            assert!(is_refused_with("\"form\":\"bounded\"", "\"form\":\"exact\""));
         } else {
-            assert!(harm("\"inner\":[", "\"inner\":[0.0,"));
-            assert!(harm("\"coef\":[[", "\"coef\":[[0.0,"));
-            assert!(harm("\"gamma\":0.5", "\"gamma\":0.25"));
+            assert!(is_refused_with("\"inner\":[", "\"inner\":[0.0,"));
+            assert!(is_refused_with("\"coef\":[[", "\"coef\":[[0.0,"));
+            assert!(is_refused_with("\"gamma\":0.5", "\"gamma\":0.25"));
         }
     }
 }

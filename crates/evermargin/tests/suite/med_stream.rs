@@ -1,4 +1,5 @@
-//! Sequential learners of named classes: learning a table is training on it, and classes may come late.
+//! Sequential learners with named classes: learning a table in one call equals training on it, and classes may appear
+//! late.
 
 use evermargin::datasets::{GenerateParams, generate};
 use evermargin::estimators::ClassWeight;
@@ -18,7 +19,7 @@ fn data(name: &str, rows: usize) -> (Matrix, Labels) {
 }
 
 #[test]
-fn learning_a_table_is_training_on_it() {
+fn learning_a_table_equals_training_on_it() {
     for (learner, hide) in [("seq-med", 1), ("seq-lapmed", 3)] {
         for name in ["two-moons", "waveform"] {
             for weight in [ClassWeight::None, ClassWeight::Balanced] {
@@ -36,55 +37,55 @@ fn learning_a_table_is_training_on_it() {
 }
 
 #[test]
-fn a_state_that_was_kept_goes_on_bit_by_bit() {
+fn resumed_states_are_bit_identical() {
     for learner in ["seq-med", "seq-lapmed"] {
         let (x, labels) = data("waveform", 200);
         let mut whole = MedStream::begin(&options(learner), &labels.classes, x.view()).unwrap();
-        let mut kept = whole.clone();
+        let mut saved = whole.clone();
         for part in (0..200).collect::<Vec<usize>>().chunks(50) {
             let rows = x.view().select(part);
             let of: Vec<Option<u32>> = part.iter().map(|&i| labels.of[i].filter(|_| i % 2 == 0)).collect();
             whole.learn(rows.clone(), &of, None, &()).unwrap();
-            kept = MedStream::resume(kept.save()).unwrap();
-            kept.learn(rows, &of, None, &()).unwrap();
-            assert_eq!(kept, whole, "{learner}");
-            assert_eq!(whole.variance(x.view()).unwrap(), kept.variance(x.view()).unwrap());
+            saved = MedStream::resume(saved.save()).unwrap();
+            saved.learn(rows, &of, None, &()).unwrap();
+            assert_eq!(saved, whole, "{learner}");
+            assert_eq!(whole.variance(x.view()).unwrap(), saved.variance(x.view()).unwrap());
         }
     }
 }
 
 #[test]
-fn only_classes_that_were_met_are_answered() {
+fn predicts_only_classes_seen_so_far() {
     let (x, labels) = data("waveform", 240);
     let far = Matrix::dense(vec![1e6; 21], 1, 21).unwrap();
     for learner in ["seq-med", "seq-lapmed"] {
         let mut stream = MedStream::begin(&options(learner), &labels.classes, x.view()).unwrap();
-        let mut met = Vec::new();
+        let mut seen = Vec::new();
         for class in [2u32, 0, 1] {
-            met.push(class);
+            seen.push(class);
             let of: Vec<Option<u32>> = labels.of.iter().map(|c| c.filter(|c| *c == class)).collect();
             stream.learn(x.clone(), &of, None, &()).unwrap();
             let classifier = stream.classifier();
             classifier.check().unwrap();
             for rows in [&x, &far] {
-                let said = classifier.predict(rows.clone()).unwrap();
-                assert!(said.class.iter().all(|c| met.contains(c)), "{learner} {met:?}");
+                let prediction = classifier.predict(rows.clone()).unwrap();
+                assert!(prediction.class.iter().all(|c| seen.contains(c)), "{learner} {seen:?}");
             }
         }
         assert_eq!(stream.counts(), labels.counts());
     }
 }
 
-struct Stop;
+struct StopImmediately;
 
-impl Watch for Stop {
+impl Watch for StopImmediately {
     fn proceed(&self, _: &Progress) -> bool {
         false
     }
 }
 
 #[test]
-fn what_is_refused_or_stopped_changes_nothing() {
+fn refused_or_interrupted_batches_do_not_change_the_state() {
     let (x, labels) = data("two-moons", 60);
     let mut stream = MedStream::begin(&options("seq-med"), &labels.classes, x.view()).unwrap();
     stream.learn(x.clone(), &labels.of, None, &()).unwrap();
@@ -94,14 +95,14 @@ fn what_is_refused_or_stopped_changes_nothing() {
     assert!(stream.learn(x.clone(), &labels.of, Some(&[-1.0; 60]), &()).is_err());
     assert!(stream.learn(x.clone(), &labels.of, Some(&[f64::NAN; 60]), &()).is_err());
     assert!(stream.learn(Matrix::empty(3, false), &[], None, &()).is_err());
-    assert_eq!(stream.learn(x.clone(), &labels.of, None, &Stop).unwrap(), None);
+    assert_eq!(stream.learn(x.clone(), &labels.of, None, &StopImmediately).unwrap(), None);
     assert_eq!(stream, before);
     assert!(MedStream::begin(&options("lasvm"), &labels.classes, x.view()).is_err());
-    let mut kept = before.save();
-    kept.head.counts.pop();
-    assert!(MedStream::resume(kept).is_err());
-    let mut kept = before.save();
-    kept.head.learner.classes.push("more".into());
-    kept.head.counts.push(0);
-    assert!(MedStream::resume(kept).is_err());
+    let mut saved = before.save();
+    saved.head.counts.pop();
+    assert!(MedStream::resume(saved).is_err());
+    let mut saved = before.save();
+    saved.head.learner.classes.push("more".into());
+    saved.head.counts.push(0);
+    assert!(MedStream::resume(saved).is_err());
 }

@@ -1,5 +1,5 @@
-//! `one-class` against exhaustive search, the optimality conditions computed from scratch, what the paper proves of ν, and what
-//! must not change when the same problem is posed differently.
+//! `one-class` against exhaustive search, the optimality conditions computed from scratch, the properties of ν that the
+//! paper proves, and invariance under equivalent formulations of one problem.
 
 use crate::common::eliminate;
 use crate::common::svc::{clouds, kernel_matrix};
@@ -38,7 +38,7 @@ fn weights(rows: usize) -> Vec<f64> {
     (0..rows).map(|i| [1.0, 0.5, 2.0][i % 3]).collect()
 }
 
-/// α of all rows and the constant, from the kernel matrix.
+/// α of all rows and the bias, from the kernel matrix.
 fn solve(k: &[Vec<f64>], nu: f64, cost: &[f64], tolerance: f64) -> (Vec<f64>, f64) {
     let matrix = Matrix::dense(k.concat(), k.len(), k.len()).unwrap();
     let params = OneClassParams { tolerance, ..params(Kernel::Precomputed, nu) };
@@ -57,7 +57,7 @@ fn close(a: &[f64], b: &[f64], tolerance: f64) {
     }
 }
 
-/// The least ½αᵀKα by trying every assignment of variables to 0, to their bound or inside.
+/// Minimum of ½αᵀKα, found by assigning each variable to 0, to its bound or to the inside in every way.
 fn exhaustive(k: &[Vec<f64>], nu: f64, cost: &[f64]) -> f64 {
     let n = cost.len();
     let mut best = f64::INFINITY;
@@ -88,7 +88,7 @@ fn exhaustive(k: &[Vec<f64>], nu: f64, cost: &[f64]) -> f64 {
 }
 
 #[test]
-fn tiny_problems_reach_the_exhaustive_optimum() {
+fn tiny_problems_reach_the_optimum_of_exhaustive_search() {
     for seed in 0..30 {
         let (kernel, nu) = (POSITIVE[seed as usize % 3], [0.15, 0.5, 0.8, 1.0][seed as usize % 4]);
         let (x, cost) = (cloud(7, 2, seed), weights(7));
@@ -98,7 +98,8 @@ fn tiny_problems_reach_the_exhaustive_optimum() {
     }
 }
 
-/// Everything from the kernel matrix in double precision; slack is the tolerance and single precision.
+/// Recomputes all quantities from the kernel matrix in double precision; `slack` covers the tolerance and single
+/// precision.
 #[test]
 fn larger_problems_satisfy_the_optimality_conditions() {
     for kernel in POSITIVE {
@@ -121,7 +122,7 @@ fn larger_problems_satisfy_the_optimality_conditions() {
 }
 
 #[test]
-fn the_gap_closes() {
+fn converges_with_a_small_duality_gap() {
     let x = cloud(300, 4, 9);
     for nu in [0.1, 0.6] {
         let report = fit(&params(RBF, nu), &x, &[1.0; 300]).reports[0];
@@ -130,9 +131,9 @@ fn the_gap_closes() {
     }
 }
 
-/// Proposition 3 of the paper, up to one row: the answer is not random.
+/// Proposition 3 of the paper, which bounds both fractions by ν.
 #[test]
-fn nu_lies_between_the_rows_outside_and_the_support_vectors() {
+fn nu_lies_between_the_fractions_of_outliers_and_of_support_vectors() {
     for (kernel, tolerance) in [(RBF, 1e-3), (Kernel::Rbf { gamma: 20.0 }, 1e-3), (POSITIVE[1], 0.5)] {
         for nu in [0.001, 0.05, 0.2, 0.5, 0.95, 1.0] {
             let x = cloud(400, 3, 11);
@@ -149,7 +150,7 @@ fn nu_lies_between_the_rows_outside_and_the_support_vectors() {
 }
 
 #[test]
-fn the_order_of_rows_and_the_form_of_the_kernel_change_nothing() {
+fn row_order_sparse_rows_and_precomputed_kernels_give_the_same_decisions() {
     let x = cloud(120, 3, 2);
     let order: Vec<usize> = (0..120).map(|i| (i * 77 + 5) % 120).collect();
     let f = decisions(&fit(&params(RBF, 0.2), &x, &[1.0; 120]), &x);
@@ -161,7 +162,7 @@ fn the_order_of_rows_and_the_form_of_the_kernel_change_nothing() {
 }
 
 #[test]
-fn whole_weights_are_copies_and_0_is_absence() {
+fn integer_weights_equal_copies_and_weight_zero_equals_removal() {
     let x = cloud(40, 2, 6);
     let weight = |i: usize| (i * 7 + 3) % 4;
     let often: Vec<usize> = (0..40).flat_map(|i| std::iter::repeat_n(i, weight(i))).collect();
@@ -174,7 +175,7 @@ fn whole_weights_are_copies_and_0_is_absence() {
 }
 
 #[test]
-fn rows_known_to_be_outside_are_not_learned_from() {
+fn negative_and_unlabeled_rows_are_ignored() {
     let x = cloud(60, 2, 8);
     let mut targets = inside(vec![1.0; 60]);
     (0..60).filter(|i| i % 3 == 0).for_each(|i| targets.y[i] = [Label::Neg, Label::Unknown][i % 2]);
@@ -185,7 +186,7 @@ fn rows_known_to_be_outside_are_not_learned_from() {
 }
 
 #[test]
-fn one_row_and_many_alike_are_inside() {
+fn a_single_row_and_identical_rows_are_inside() {
     for rows in [1, 2, 30] {
         let x = Matrix::dense([0.3, -2.0].repeat(rows), rows, 2).unwrap();
         let probe = Matrix::dense(vec![0.3, -2.0, 9.0, 9.0], 2, 2).unwrap();
@@ -196,9 +197,9 @@ fn one_row_and_many_alike_are_inside() {
     }
 }
 
-/// LIBSVM's absolute tolerance would take any start for the answer here.
+/// With the absolute tolerance of LIBSVM, any starting point would pass as converged here.
 #[test]
-fn a_small_nu_of_few_rows_is_solved_all_the_same() {
+fn a_small_nu_is_solved_to_the_tolerance() {
     let x = cloud(300, 2, 3);
     let coarse = OneClassParams { tolerance: 1e-3, ..params(RBF, 1e-5) };
     let f = decisions(&fit(&coarse, &x, &[1.0; 300]), &x);
@@ -207,60 +208,60 @@ fn a_small_nu_of_few_rows_is_solved_all_the_same() {
 }
 
 #[test]
-fn bad_input_is_refused_with_what_is_allowed() {
+fn refuses_invalid_input_with_the_allowed_values() {
     let x = cloud(20, 2, 1);
-    let says = |params: &OneClassParams, cost: Vec<f64>| {
+    let error_of = |params: &OneClassParams, cost: Vec<f64>| {
         params.fit(x.view(), &[inside(cost)], &()).unwrap_err().to_string()
     };
     for nu in [0.0, -0.1, 1.01, f64::NAN, f64::INFINITY] {
-        let said = says(&params(RBF, nu), vec![1.0; 20]);
-        assert_eq!(said, format!("parameter nu = {nu}: must be a share above 0, at most 1"));
+        let error = error_of(&params(RBF, nu), vec![1.0; 20]);
+        assert_eq!(error, format!("parameter nu = {nu}: must be a share above 0, at most 1"));
     }
-    let said = says(&OneClassParams { tolerance: 0.0, ..params(RBF, 0.5) }, vec![1.0; 20]);
-    assert_eq!(said, "parameter tolerance = 0: must be a positive number");
-    let said = says(&params(RBF, 0.5), vec![f64::NAN; 20]);
-    assert_eq!(said, "weight NaN of row 1: must be a finite number, 0 or more");
-    let nobody = "no row to learn from: every row is labeled as an outlier or has weight 0";
-    assert_eq!(says(&params(RBF, 0.5), vec![0.0; 20]), nobody);
+    let error = error_of(&OneClassParams { tolerance: 0.0, ..params(RBF, 0.5) }, vec![1.0; 20]);
+    assert_eq!(error, "parameter tolerance = 0: must be a positive number");
+    let error = error_of(&params(RBF, 0.5), vec![f64::NAN; 20]);
+    assert_eq!(error, "weight NaN of row 1: must be a finite number, 0 or more");
+    let no_rows = "no row to learn from: every row is labeled as an outlier or has weight 0";
+    assert_eq!(error_of(&params(RBF, 0.5), vec![0.0; 20]), no_rows);
     assert_eq!(
         params(RBF, 0.5).fit(Matrix::empty(2, false).view(), &[inside(vec![])], &()).unwrap_err().to_string(),
-        nobody
+        no_rows
     );
-    assert!(says(&params(RBF, 0.5), vec![1.0; 19]).contains("labels: expected 20, found 19"));
-    assert!(says(&params(Kernel::Precomputed, 0.5), vec![1.0; 20]).contains("precomputed"));
+    assert!(error_of(&params(RBF, 0.5), vec![1.0; 19]).contains("labels: expected 20, found 19"));
+    assert!(error_of(&params(Kernel::Precomputed, 0.5), vec![1.0; 20]).contains("precomputed"));
 }
 
 #[test]
-fn rows_around_the_origin_of_the_kernel_are_told() {
+fn refuses_rows_on_all_sides_of_the_kernel_origin() {
     let around = Matrix::dense(vec![1.0, 0.0, -1.0, 0.0, 0.0, 1.0, 0.0, -1.0], 4, 2).unwrap();
     for (x, kernel) in
         [(&around, Kernel::Linear), (&Matrix::dense(vec![0.0; 8], 4, 2).unwrap(), Kernel::Linear)]
     {
-        let said = params(kernel, 1.0).fit(x.view(), &[inside(vec![1.0; 4])], &()).unwrap_err().to_string();
+        let error = params(kernel, 1.0).fit(x.view(), &[inside(vec![1.0; 4])], &()).unwrap_err().to_string();
         assert_eq!(
-            said,
+            error,
             "the rows lie on all sides of the origin of the linear kernel, so inside and outside cannot be separated; use \
              the rbf kernel or another scaling"
         );
     }
-    // away from the origin it is a half-space
+    // away from the origin the solution is a half-space
     let away = Matrix::dense(vec![3.0, 1.0, 4.0, 1.0, 3.0, 2.0, 5.0, 1.0], 4, 2).unwrap();
     let f = decisions(&fit(&params(Kernel::Linear, 0.1), &away, &[1.0; 4]), &away);
     assert!(f.iter().all(|f| *f > 0.0), "{f:?}");
 }
 
-struct Never;
+struct StopImmediately;
 
-impl Watch for Never {
+impl Watch for StopImmediately {
     fn proceed(&self, _: &Progress) -> bool {
         false
     }
 }
 
 #[test]
-fn a_run_cut_short_gives_a_valid_model() {
+fn an_interrupt_or_a_step_limit_leaves_a_valid_model() {
     let x = cloud(200, 3, 5);
-    let cut = params(RBF, 0.3).fit(x.view(), &[inside(vec![1.0; 200])], &Never).unwrap();
+    let cut = params(RBF, 0.3).fit(x.view(), &[inside(vec![1.0; 200])], &StopImmediately).unwrap();
     assert_eq!(cut.reports[0].exit, Exit::Interrupted);
     let limited = fit(&OneClassParams { max_steps: Some(3), ..params(RBF, 0.3) }, &x, &[1.0; 200]);
     assert_eq!(limited.reports[0].exit, Exit::Limit);
@@ -284,7 +285,7 @@ fn trained(labels: &[Option<&str>], change: impl Fn(&mut TrainOptions)) -> Resul
 }
 
 #[test]
-fn labels_say_which_rows_are_known_to_be_outside() {
+fn labels_determine_class_names_and_the_rows_to_learn_from() {
     let as_is = |_: &mut TrainOptions| {};
     let none = trained(&[None; 30], as_is).unwrap();
     assert_eq!(none.classifier.classes, ["outside", "inside"]);
@@ -317,7 +318,7 @@ fn labels_say_which_rows_are_known_to_be_outside() {
 }
 
 #[test]
-fn what_needs_two_classes_is_refused() {
+fn refuses_options_that_need_two_classes() {
     type Change = fn(&mut TrainOptions);
     let changes: [(&str, Change); 3] = [
         ("class_weight", |o| o.class_weight = ClassWeight::Balanced),
@@ -325,11 +326,11 @@ fn what_needs_two_classes_is_refused() {
         ("threshold", |o| o.threshold = Some(evermargin::metrics::Criterion::F1)),
     ];
     for (name, change) in changes {
-        let said = trained(&[None; 30], change).unwrap_err();
+        let error = trained(&[None; 30], change).unwrap_err();
         let expected = format!(
             "parameter {name} = given: must be left out: one-class learns from one class, and it needs two"
         );
-        assert_eq!(said, expected);
+        assert_eq!(error, expected);
     }
     let mut weights = vec![0.0; 30];
     assert!(
@@ -341,9 +342,9 @@ fn what_needs_two_classes_is_refused() {
     assert!(trained(&[None; 30], |o| o.weights = Some(weights.clone())).is_ok());
 }
 
-/// Along the graph too nu bounds the share outside, and what is far from all rows is outside.
+/// With a deformed kernel, too, ν bounds the fraction outside, and points far from all rows are outside.
 #[test]
-fn a_warped_kernel_is_another_one_with_as_many_rows_outside() {
+fn a_deformed_kernel_keeps_the_fraction_of_outliers() {
     let (x, labels) = moons(300);
     let unlabeled = Labels { classes: Vec::new(), of: vec![None; labels.of.len()] };
     let mut options = TrainOptions::new("one-class");

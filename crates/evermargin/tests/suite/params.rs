@@ -1,5 +1,5 @@
-//! Loops over the specifications of all estimators: every parameter refuses wrong types and values out of range by name,
-//! defaults are those of the structs, and values survive the round trip through the structs.
+//! Loops over the specifications of all estimators: every parameter rejects wrong types and values out of range by name,
+//! defaults are those of the structs, and values are preserved by a round trip through the structs.
 
 use evermargin::Error;
 use evermargin::estimators::{ESTIMATORS, EstimatorParams, EstimatorSpec, estimator};
@@ -7,7 +7,7 @@ use evermargin::params::{End, FloatRange, ParamKind, ParamValue, ParamValues};
 use evermargin::pipeline::train::{Gamma, TrainOptions};
 use std::collections::BTreeSet;
 
-/// Texts that a kind must refuse: of another type, then out of its range.
+/// Texts that a parameter of this kind must refuse: of another type, then out of range.
 pub fn wrong_texts(kind: ParamKind) -> Vec<String> {
     let outside = |range: FloatRange| {
         let below = match range.min {
@@ -69,9 +69,9 @@ fn every_parameter_of_every_estimator_refuses_wrong_texts_by_name() {
             for text in wrong_texts(param.kind) {
                 let error = TrainOptions::new(spec.name).parse(param.name, &text).unwrap_err();
                 assert!(names(&error, param.name, &text), "{} {}={text}: {error}", spec.name, param.name);
-                let said = error.to_string();
-                assert!(!said.contains("--"), "{said}");
-                assert!(said.starts_with(&format!("parameter {} = ", param.name)), "{said}");
+                let message = error.to_string();
+                assert!(!message.contains("--"), "{message}");
+                assert!(message.starts_with(&format!("parameter {} = ", param.name)), "{message}");
                 tried += 1;
             }
         }
@@ -108,8 +108,8 @@ fn every_parameter_of_every_estimator_refuses_wrong_typed_values_by_name() {
     }
 }
 
-/// The written defaults, with a kernel width that is a number.
-fn written(spec: &EstimatorSpec) -> ParamValues {
+/// Default values of the specification, with a number for the kernel width.
+fn specification_defaults(spec: &EstimatorSpec) -> ParamValues {
     let mut values = spec.complete(&ParamValues::new()).unwrap();
     if let Some(gamma) = values.get_mut("gamma") {
         *gamma = 1.0.into();
@@ -118,18 +118,18 @@ fn written(spec: &EstimatorSpec) -> ParamValues {
 }
 
 #[test]
-fn written_defaults_are_those_of_the_structs() {
+fn defaults_of_specifications_equal_defaults_of_structs() {
     for spec in ESTIMATORS {
         let made = spec.make(&ParamValues::new()).unwrap();
-        assert_eq!(made, spec.make(&written(spec)).unwrap(), "{}", spec.name);
+        assert_eq!(made, spec.make(&specification_defaults(spec)).unwrap(), "{}", spec.name);
         assert_eq!(made.spec().name, spec.name);
         let default = default_of(&made);
-        assert_eq!(made, default, "{}: a written default is not that of the struct", spec.name);
+        assert_eq!(made, default, "{}: a default of the specification is not that of the struct", spec.name);
     }
 }
 
-/// The struct's own default, in the variant of an estimator; what the specification of the estimator sets apart from the
-/// struct it shares with others is set here by hand.
+/// Default of the struct as a variant of `EstimatorParams`. Fields in which a specification differs from the default of a
+/// struct that several estimators share are copied from `made`.
 fn default_of(made: &EstimatorParams) -> EstimatorParams {
     use EstimatorParams as E;
     use evermargin::estimators::manifold::lap;
@@ -177,8 +177,8 @@ fn default_of(made: &EstimatorParams) -> EstimatorParams {
     }
 }
 
-/// A value that is allowed and not the default.
-fn another(kind: ParamKind, default: &ParamValue) -> ParamValue {
+/// A valid value that is not the default.
+fn valid_value_unlike(kind: ParamKind, default: &ParamValue) -> ParamValue {
     let inside = |range: &FloatRange| {
         let tries = [0.25, 0.75, 2.0, -0.5, -0.25, 1e-3, 0.9];
         tries.into_iter().find(|v| range.contains(*v) && default.as_f64() != Some(*v)).unwrap()
@@ -204,14 +204,14 @@ fn another(kind: ParamKind, default: &ParamValue) -> ParamValue {
 }
 
 #[test]
-fn every_parameter_reaches_the_struct_and_comes_back() {
+fn every_parameter_value_survives_a_round_trip_through_the_struct() {
     for spec in ESTIMATORS {
         let plain = spec.make(&ParamValues::new()).unwrap();
         for param in spec.params {
-            let value = another(param.kind, &param.default_value().unwrap());
+            let value = valid_value_unlike(param.kind, &param.default_value().unwrap());
             let mut given = ParamValues::from([(param.name.to_string(), value.clone())]);
             if ["degree", "coef0"].contains(&param.name) {
-                given.insert("kernel".into(), "poly".into()); // other kernels do not have it
+                given.insert("kernel".into(), "poly".into()); // only this kernel has the parameter
             } else if param.name == "gamma" {
                 given.insert("kernel".into(), "rbf".into());
             }
@@ -229,7 +229,7 @@ fn every_parameter_reaches_the_struct_and_comes_back() {
 }
 
 #[test]
-fn files_with_unknown_names_or_wrong_values_are_errors() {
+fn refuses_serialized_parameters_with_unknown_names_or_wrong_values() {
     let read = |text: &str| serde_json::from_str::<EstimatorParams>(text).map_err(|e| e.to_string());
     assert!(read(r#"{"estimator": "svc", "params": {"c": 2}}"#).is_ok());
     for (text, says) in [
@@ -248,7 +248,7 @@ fn files_with_unknown_names_or_wrong_values_are_errors() {
 }
 
 #[test]
-fn unknown_names_are_answered_with_the_list_and_the_nearest() {
+fn unknown_names_are_refused_with_a_suggestion() {
     let error = estimator("svm").unwrap_err().to_string();
     assert!(error.starts_with("parameter learner = svm: must be one of auto, svc, "), "{error}");
     assert!(error.ends_with("(did you mean svc?)"), "{error}");
@@ -265,7 +265,7 @@ fn unknown_names_are_answered_with_the_list_and_the_nearest() {
 }
 
 #[test]
-fn kernel_parameters_are_flat_and_the_width_is_an_option_of_training() {
+fn kernel_parameters_are_flat_and_gamma_is_a_training_option() {
     let given = ParamValues::from([
         ("kernel".to_string(), "poly".into()),
         ("gamma".to_string(), 2.0.into()),
@@ -282,7 +282,7 @@ fn kernel_parameters_are_flat_and_the_width_is_an_option_of_training() {
 }
 
 #[test]
-fn one_name_has_one_kind_wherever_it_is_a_number() {
+fn parameter_names_are_unambiguous_and_parameters_have_help() {
     for name in ["nu", "weights", "bias", "scaling", "forget", "neighbors", "basis"] {
         let users: Vec<&str> = ESTIMATORS.iter().filter(|e| e.takes(name)).map(|e| e.name).collect();
         let expected: &[&str] = if name == "nu" { &["one-class"] } else { &[] };

@@ -22,7 +22,7 @@ fn options(learner: &str, params: serde_json::Value) -> TrainOptions {
     }
 }
 
-/// The rows of some classes, in their order.
+/// The rows of the given classes, in their order.
 fn rows_of(x: &Matrix, labels: &Labels, classes: &[u32]) -> (Matrix, Labels) {
     let keep: Vec<usize> =
         (0..x.rows()).filter(|&i| labels.of[i].is_some_and(|c| classes.contains(&c))).collect();
@@ -30,12 +30,12 @@ fn rows_of(x: &Matrix, labels: &Labels, classes: &[u32]) -> (Matrix, Labels) {
     (x.view().select(&keep), Labels { classes: labels.classes.clone(), of })
 }
 
-fn how() -> PartialFitOptions<'static> {
+fn default_options() -> PartialFitOptions<'static> {
     PartialFitOptions { seed: 1, ..PartialFitOptions::default() }
 }
 
 #[test]
-fn beginning_and_going_on_is_training_where_the_first_rows_hold_every_class() {
+fn beginning_a_checkpoint_and_learning_equals_training() {
     let (waves, three) = waveform(200);
     let (moons, two) =
         generate("two-moons", &GenerateParams { rows: 150, seed: 2, ..Default::default() }).unwrap();
@@ -45,9 +45,9 @@ fn beginning_and_going_on_is_training_where_the_first_rows_hold_every_class() {
                 for x in [x.clone(), x.view().to_csr()] {
                     let options = TrainOptions { multi, ..options(learner, json!({ "epochs": 2, "c": 2 })) };
                     let whole = train(x.clone(), labels, &options, &()).unwrap();
-                    let begun = OnlineCheckpoint::begin(&options, &labels.classes, x.view()).unwrap();
-                    begun.check().unwrap();
-                    let (trained, next) = partial_fit(&begun, x, labels, how(), &()).unwrap();
+                    let initial = OnlineCheckpoint::begin(&options, &labels.classes, x.view()).unwrap();
+                    initial.check().unwrap();
+                    let (trained, next) = partial_fit(&initial, x, labels, default_options(), &()).unwrap();
                     assert_eq!(trained.classifier, whole.classifier, "{learner} {multi:?}");
                     let saved = &whole.online.as_ref().unwrap().saved;
                     let kept = OnlineCheckpoint::new(
@@ -63,10 +63,10 @@ fn beginning_and_going_on_is_training_where_the_first_rows_hold_every_class() {
     }
 }
 
-/// Nothing is lost by meeting a class late: what keeps every point ends at the one optimum of all rows. Without a bias and
-/// with one, for tolerances of 1e-7 and sums of coefficients of some tens.
+/// A class that appears late costs nothing in the end: learners that keep all points reach the optimum of all rows.
+/// Checked without and with a bias, with tolerance 1e-7, where sums of coefficients are several tens.
 #[test]
-fn a_class_that_comes_late_ends_where_training_on_all_rows_ends() {
+fn late_classes_reach_the_solution_of_training_on_all_rows() {
     let (x, labels) = waveform(150);
     for learner in ["full-svm", "local-svc"] {
         for multi in [Some(MulticlassScheme::OneVsRest), Some(MulticlassScheme::OneVsOne)] {
@@ -77,16 +77,16 @@ fn a_class_that_comes_late_ends_where_training_on_all_rows_ends() {
             options.scaling = Some(ScalingChoice::NONE);
             let whole =
                 train(x.clone(), &labels, &options, &()).unwrap().classifier.predict(x.clone()).unwrap();
-            let begun = OnlineCheckpoint::begin(&options, &labels.classes, x.view()).unwrap();
+            let initial = OnlineCheckpoint::begin(&options, &labels.classes, x.view()).unwrap();
             let (early, few) = rows_of(&x, &labels, &[0]);
-            let (_, next) = partial_fit(&begun, early, &few, how(), &()).unwrap();
+            let (_, next) = partial_fit(&initial, early, &few, default_options(), &()).unwrap();
             let (more, some) = rows_of(&x, &labels, &[2]);
-            let (_, next) = partial_fit(&next, more, &some, how(), &()).unwrap();
+            let (_, next) = partial_fit(&next, more, &some, default_options(), &()).unwrap();
             let (late, rest) = rows_of(&x, &labels, &[1]);
-            let (trained, next) = partial_fit(&next, late, &rest, how(), &()).unwrap();
+            let (trained, next) = partial_fit(&next, late, &rest, default_options(), &()).unwrap();
             assert_eq!(next.head.counts, labels.counts());
-            let said = trained.classifier.predict(x.clone()).unwrap();
-            for (a, b) in said.decision.iter().zip(&whole.decision) {
+            let prediction = trained.classifier.predict(x.clone()).unwrap();
+            for (a, b) in prediction.decision.iter().zip(&whole.decision) {
                 assert!((a - b).abs() < 1e-3, "{learner} {multi:?}: {a} {b}");
             }
         }
@@ -94,7 +94,7 @@ fn a_class_that_comes_late_ends_where_training_on_all_rows_ends() {
 }
 
 #[test]
-fn only_classes_that_were_met_are_answered() {
+fn predicts_only_classes_seen_so_far() {
     let (x, labels) = waveform(240);
     let far = Matrix::dense(vec![1e6; 21], 1, 21).unwrap();
     for (learner, _) in ONLINE {
@@ -102,26 +102,26 @@ fn only_classes_that_were_met_are_answered() {
             let case = format!("{learner} {multi:?}");
             let options = TrainOptions { multi, ..options(learner, json!({})) };
             for one in 0..3u32 {
-                let begun = OnlineCheckpoint::begin(&options, &labels.classes, x.view()).unwrap();
+                let initial = OnlineCheckpoint::begin(&options, &labels.classes, x.view()).unwrap();
                 let (early, few) = rows_of(&x, &labels, &[one]);
-                let (trained, next) = partial_fit(&begun, early, &few, how(), &()).unwrap();
+                let (trained, next) = partial_fit(&initial, early, &few, default_options(), &()).unwrap();
                 trained.classifier.check().unwrap();
                 for rows in [&x, &far] {
-                    let said = trained.classifier.predict(rows.clone()).unwrap();
-                    assert!(said.class.iter().all(|c| *c == one), "{case}");
-                    assert!(said.decision.iter().all(|f| f.is_finite()), "{case}");
+                    let prediction = trained.classifier.predict(rows.clone()).unwrap();
+                    assert!(prediction.class.iter().all(|c| *c == one), "{case}");
+                    assert!(prediction.decision.iter().all(|f| f.is_finite()), "{case}");
                 }
                 let other = (one + 1) % 3;
                 let (more, some) = rows_of(&x, &labels, &[other]);
-                let (trained, next) = partial_fit(&next, more, &some, how(), &()).unwrap();
-                let said = trained.classifier.predict(x.clone()).unwrap();
-                assert!(said.class.iter().all(|c| [one, other].contains(c)), "{case}");
+                let (trained, next) = partial_fit(&next, more, &some, default_options(), &()).unwrap();
+                let prediction = trained.classifier.predict(x.clone()).unwrap();
+                assert!(prediction.class.iter().all(|c| [one, other].contains(c)), "{case}");
                 assert!(trained.classifier.predict(far.clone()).unwrap().class[0] != (one + 2) % 3, "{case}");
                 let (late, rest) = rows_of(&x, &labels, &[(one + 2) % 3]);
-                let (trained, _) = partial_fit(&next, late, &rest, how(), &()).unwrap();
-                let said = trained.classifier.predict(x.clone()).unwrap();
-                let right = said.class.iter().zip(&labels.of).filter(|(a, b)| Some(**a) == **b).count();
-                // rows sorted by class are the worst order there is for a single pass
+                let (trained, _) = partial_fit(&next, late, &rest, default_options(), &()).unwrap();
+                let prediction = trained.classifier.predict(x.clone()).unwrap();
+                let right = prediction.class.iter().zip(&labels.of).filter(|(a, b)| Some(**a) == **b).count();
+                // rows sorted by class are the worst order for a single pass
                 assert!(right > 240 * 7 / 10, "{case}: {right} of 240");
             }
         }
@@ -129,15 +129,15 @@ fn only_classes_that_were_met_are_answered() {
 }
 
 #[test]
-fn a_class_that_never_comes_costs_no_points() {
+fn a_declared_class_without_rows_needs_few_extra_points() {
     let (x, labels) = waveform(900);
     let (x, labels) = rows_of(&x, &labels, &[0, 1]);
     let mut declared = labels.classes.clone();
     let options = options("lasvm", json!({}));
     let points = |classes: &[String]| {
-        let begun = OnlineCheckpoint::begin(&options, classes, x.view()).unwrap();
+        let initial = OnlineCheckpoint::begin(&options, classes, x.view()).unwrap();
         let labels = Labels { classes: classes.to_vec(), ..labels.clone() };
-        let (_, next) = partial_fit(&begun, x.clone(), &labels, how(), &()).unwrap();
+        let (_, next) = partial_fit(&initial, x.clone(), &labels, default_options(), &()).unwrap();
         Lasvm::resume(&next.saved).unwrap().len()
     };
     let alone = points(&declared[..2]);
@@ -151,16 +151,16 @@ fn a_class_that_never_comes_costs_no_points() {
 }
 
 #[test]
-fn an_awakened_output_keeps_the_invariants_of_the_dual() {
+fn an_output_activated_late_keeps_the_invariants_of_the_dual() {
     let (x, labels) = waveform(120);
     let options = options("lasvm-g", json!({ "c": 3 }));
-    let begun = OnlineCheckpoint::begin(&options, &labels.classes, x.view()).unwrap();
+    let initial = OnlineCheckpoint::begin(&options, &labels.classes, x.view()).unwrap();
     let (early, few) = rows_of(&x, &labels, &[0, 2]);
     let weights: Vec<f64> = (0..early.rows()).map(|i| 1.0 + (i % 3) as f64).collect();
-    let weighted = PartialFitOptions { weights: Some(&weights), ..how() };
-    let (_, next) = partial_fit(&begun, early, &few, weighted, &()).unwrap();
+    let weighted = PartialFitOptions { weights: Some(&weights), ..default_options() };
+    let (_, next) = partial_fit(&initial, early, &few, weighted, &()).unwrap();
     let (late, rest) = rows_of(&x, &labels, &[1]);
-    let (_, next) = partial_fit(&next, late, &rest, how(), &()).unwrap();
+    let (_, next) = partial_fit(&next, late, &rest, default_options(), &()).unwrap();
     let state = Lasvm::resume(&next.saved).unwrap();
     let points = state.points().view();
     let kernel = state.params().kernel;
@@ -172,13 +172,13 @@ fn an_awakened_output_keeps_the_invariants_of_the_dual() {
             // kernel values are single precision
             assert!((dual.gradient()[i] - (dual.target()[i] - f)).abs() < 1e-3, "output {j}, point {i}");
             let width = |j: usize| state.output(j).bounds(i).1 - state.output(j).bounds(i).0;
-            assert_eq!(width(j), width(0), "a point costs the same in every output");
+            assert_eq!(width(j), width(0), "a point has the same cost in every output");
         }
     }
 }
 
 #[test]
-fn what_cannot_begin_is_refused() {
+fn refuses_invalid_initial_options() {
     let (x, labels) = waveform(30);
     let names = labels.classes.clone();
     let refused = |options: &TrainOptions, classes: &[String]| {
@@ -195,10 +195,13 @@ fn what_cannot_begin_is_refused() {
     assert!(refused(&options("lasvm", json!({ "c": -1 })), &names).contains("parameter c = -1"));
     let none = Matrix::empty(21, false);
     assert!(OnlineCheckpoint::begin(&plain, &names, none.view()).is_err());
-    let begun = OnlineCheckpoint::begin(&plain, &names, x.view()).unwrap();
+    let initial = OnlineCheckpoint::begin(&plain, &names, x.view()).unwrap();
     let other = Labels { classes: vec!["new".into()], of: vec![Some(0); 30] };
-    let error = partial_fit(&begun, x.clone(), &other, how(), &()).unwrap_err().to_string();
+    let error = partial_fit(&initial, x.clone(), &other, default_options(), &()).unwrap_err().to_string();
     assert!(error.starts_with("class new is new: the state has 1, 2, 3;"), "{error}");
-    let model = Lasvm::resume(&begun.saved).unwrap().model();
-    assert!(matches!(begun.classifier(model).model, Model::Linear { .. }), "nothing learned, yet a model");
+    let model = Lasvm::resume(&initial.saved).unwrap().model();
+    assert!(
+        matches!(initial.classifier(model).model, Model::Linear { .. }),
+        "an untrained state gives a model"
+    );
 }

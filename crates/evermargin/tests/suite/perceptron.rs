@@ -1,4 +1,4 @@
-//! `perceptron` against plain loops in double precision.
+//! `perceptron` against a direct implementation in double precision.
 use crate::common::clouds;
 use evermargin::data::{Label, Matrix};
 use evermargin::estimators::baselines::perceptron::PerceptronParams;
@@ -10,7 +10,7 @@ use rand::seq::SliceRandom;
 
 const RBF: Kernel = Kernel::Rbf { gamma: 0.7 };
 
-/// The order in which one epoch takes the rows: shuffled by the seed, one row of each class first.
+/// Order of the rows in one epoch: shuffled with the seed, one row of each class first.
 fn order(problems: &[Targets], seed: u64) -> Vec<usize> {
     let n = problems[0].y.len();
     let mut order: Vec<usize> = (0..n).collect();
@@ -20,8 +20,9 @@ fn order(problems: &[Targets], seed: u64) -> Vec<usize> {
     seeds.into_iter().chain(order.into_iter().filter(|i| !seeds.contains(i))).collect()
 }
 
-/// One epoch by the definition; returns decisions of all rows by the last function and by the mean of all.
-fn plain(x: &Matrix, problems: &[Targets], p: &PerceptronParams) -> (Vec<f64>, Vec<f64>, usize) {
+/// One epoch from the definition. Returns the decisions of all rows by the last and by the averaged function, and the
+/// number of points.
+fn reference_epoch(x: &Matrix, problems: &[Targets], p: &PerceptronParams) -> (Vec<f64>, Vec<f64>, usize) {
     let k = |i: usize, j: usize| p.kernel.eval(x.view().row(i), x.view().row(j));
     let n = x.rows();
     let (mut points, mut mean): (Vec<(usize, f64)>, Vec<f64>) = (Vec::new(), vec![0.0; n]);
@@ -51,7 +52,7 @@ fn close(a: &[f64], b: &[f64]) -> bool {
 }
 
 #[test]
-fn one_epoch_is_the_plain_loop() {
+fn one_epoch_equals_the_reference_loop() {
     for seed in 0..5 {
         let (x, problems) = clouds(90, 2, seed);
         for p in [
@@ -62,7 +63,7 @@ fn one_epoch_is_the_plain_loop() {
         ] {
             let fitted = p.fit(x.view(), &problems, &()).unwrap();
             let f = fitted.model.decision(x.view()).unwrap();
-            let (last, mean, points) = plain(&x, &problems, &p);
+            let (last, mean, points) = reference_epoch(&x, &problems, &p);
             assert!(close(&f, if p.average { &mean } else { &last }), "{p:?}");
             assert_eq!(fitted.model.support_count(), points);
             assert!(p.budget == 0 || points <= p.budget);
@@ -71,7 +72,7 @@ fn one_epoch_is_the_plain_loop() {
 }
 
 #[test]
-fn separable_data_ends_without_mistakes() {
+fn converges_without_mistakes_on_separable_data() {
     let (x, mut problems) = clouds(100, 2, 6);
     for i in 0..100 {
         let mut sum = 0.0;
@@ -86,7 +87,7 @@ fn separable_data_ends_without_mistakes() {
 }
 
 #[test]
-fn what_does_not_go_together_is_refused() {
+fn refuses_a_budget_together_with_averaging() {
     let (x, problems) = clouds(20, 2, 1);
     let p = PerceptronParams { average: true, budget: 5, ..Default::default() };
     assert!(p.fit(x.view(), &problems, &()).unwrap_err().to_string().contains("together with average"));

@@ -1,4 +1,4 @@
-//! QP-S3VM against brute force and its bound; the estimated share against the path of the exact machine.
+//! QP-S3VM against brute force and its bound; the estimated ratio against the path of the exact incremental SVM.
 
 use evermargin::data::{Label, Matrix};
 use evermargin::estimators::online::incremental::{ExactParams, ExactSvm};
@@ -20,7 +20,7 @@ fn random(rows: usize, cols: usize, rng: &mut Pcg64) -> Matrix {
 }
 
 #[test]
-fn many_starts_find_the_optimum_of_small_problems() {
+fn multiple_starts_find_the_optimum_of_small_problems() {
     let mut rng = Pcg64::seed_from_u64(1);
     let (mut optimal, mut greedy_optimal) = (0, 0);
     for _ in 0..100 {
@@ -47,7 +47,7 @@ fn many_starts_find_the_optimum_of_small_problems() {
     assert!(optimal >= 98 && optimal >= greedy_optimal, "{optimal} {greedy_optimal}");
 }
 
-/// The dual of problem 2 for fixed p: z = (α, γ, β) in its box, Σz − ½|Σ s z φ|², by coordinate ascent.
+/// The dual of problem 2 for fixed p: z = (α, γ, β) in its box, Σz − ½|Σ s z φ|², solved by coordinate ascent.
 fn dual(k: &[f64], n: usize, y: &[f64], p: &[f64], c: f64, star: f64) -> f64 {
     let l = y.len();
     let mut coordinates: Vec<(usize, f64, f64)> = y.iter().enumerate().map(|(i, y)| (i, *y, c)).collect();
@@ -67,7 +67,7 @@ fn dual(k: &[f64], n: usize, y: &[f64], p: &[f64], c: f64, star: f64) -> f64 {
     z.iter().sum::<f64>() - 0.5 * quadratic
 }
 
-/// The source's bound with the constants of its other terms, and the constant it lacks.
+/// The bound as printed in the source, including the constants of its other terms, and the constant missing there.
 fn bound(k: &[f64], n: usize, y: &[f64], p: &[f64], c: f64, star: f64) -> (f64, f64) {
     let l = y.len();
     let (mut printed, mut missing) = (c * l as f64 + star * p.len() as f64, 0.0);
@@ -85,7 +85,7 @@ fn bound(k: &[f64], n: usize, y: &[f64], p: &[f64], c: f64, star: f64) -> (f64, 
 }
 
 #[test]
-fn the_bound_holds_with_the_constant_the_source_lacks() {
+fn the_bound_holds_with_the_constant_missing_in_the_source() {
     let mut rng = Pcg64::seed_from_u64(2);
     let mut violated = 0;
     for round in 0..60 {
@@ -103,9 +103,9 @@ fn the_bound_holds_with_the_constant_the_source_lacks() {
     assert!(violated > 0, "the printed bound was never violated");
 }
 
-/// With p 0 or 1 the dual is that of the support vector machine without bias and costs C and C*.
+/// With p in {0, 1}, the dual is that of an SVM without bias with costs C and C*.
 #[test]
-fn whole_labels_make_a_support_vector_machine() {
+fn the_dual_with_binary_p_equals_an_svm() {
     let mut rng = Pcg64::seed_from_u64(3);
     let x = random(9, 2, &mut rng);
     let kernel = Kernel::Rbf { gamma: 3.0 };
@@ -121,7 +121,7 @@ fn whole_labels_make_a_support_vector_machine() {
 }
 
 #[test]
-fn the_learner_tries_all_sets_of_tiny_problems_and_keeps_the_count() {
+fn tiny_problems_are_solved_exhaustively_with_the_requested_ratio() {
     let mut rng = Pcg64::seed_from_u64(4);
     for n in [1usize, 2, 5, 12, 40] {
         let x = random(n + 4, 3, &mut rng);
@@ -138,7 +138,7 @@ fn the_learner_tries_all_sets_of_tiny_problems_and_keeps_the_count() {
 }
 
 #[test]
-fn the_share_of_two_clouds_is_found() {
+fn the_ratio_of_two_clouds_is_estimated() {
     for share in [0.25, 0.5, 0.7] {
         let mut rng = Pcg64::seed_from_u64(5);
         let n = 400;
@@ -158,7 +158,7 @@ fn the_share_of_two_clouds_is_found() {
     }
 }
 
-/// Two clouds, one label each, and the share of the positive one.
+/// Two clouds with one label each, and the fraction of positive rows.
 fn clouds(n: usize, share: f64, order: &[usize]) -> (Matrix, Targets, f64) {
     let mut rng = Pcg64::seed_from_u64(5);
     let truth: Vec<bool> = (0..n).map(|i| (i as f64 * 0.618_034).fract() < share).collect();
@@ -177,10 +177,10 @@ fn clouds(n: usize, share: f64, order: &[usize]) -> (Matrix, Targets, f64) {
 }
 
 #[test]
-fn the_estimate_does_not_follow_the_order_of_rows() {
+fn the_estimated_ratio_does_not_depend_on_row_order() {
     let n = 3000;
     let (_, _, share) = clouds(n, 0.25, &(0..n).collect::<Vec<_>>());
-    // every second row negative as long as there are positives: what every so manieth row would follow
+    // positive and negative rows alternate while positives last, which an estimate from every n-th row would follow
     let truth = |i: &usize| (*i as f64 * 0.618_034).fract() < 0.25;
     let (mut positive, mut negative): (Vec<usize>, Vec<usize>) = (0..n).partition(truth);
     let mut alternating = Vec::new();
@@ -197,9 +197,10 @@ fn the_estimate_does_not_follow_the_order_of_rows() {
     }
 }
 
-/// The exact path has the hinge, the warm-started one the squared hinge: other curves, whose valleys are at one place.
+/// The exact path uses the hinge loss and the warm-started path the squared hinge: different curves with their minima at
+/// the same place.
 #[test]
-fn exact_and_warm_started_paths_choose_the_same_share() {
+fn exact_and_warm_started_paths_choose_the_same_ratio() {
     let n = 200;
     for share in [0.3, 0.5] {
         let (x, t, _) = clouds(n, share, &(0..n).collect::<Vec<_>>());
@@ -207,7 +208,7 @@ fn exact_and_warm_started_paths_choose_the_same_share() {
         let params = ExactParams { kernel: Kernel::Linear, ..Default::default() };
         let mut path = ExactSvm::new(&params, 5, false).unwrap();
         t.used().iter().for_each(|&i| path.add(x.view(), i, t.y[i], 1.0, i as u64).unwrap());
-        // the chain: along the line through both centers
+        // the order of relabeling: along the line through both centers
         let mut chain: Vec<usize> = (0..n).filter(|i| t.y[*i] == Label::Unknown).collect();
         let sum = |i: usize| {
             let mut s = 0.0;
@@ -229,10 +230,10 @@ fn exact_and_warm_started_paths_choose_the_same_share() {
     }
 }
 
-/// Says stop after some questions.
-struct After(std::sync::atomic::AtomicUsize);
+/// Stops training after a number of calls.
+struct StopAfter(std::sync::atomic::AtomicUsize);
 
-impl evermargin::solver::Watch for After {
+impl evermargin::solver::Watch for StopAfter {
     fn proceed(&self, _: &evermargin::solver::Progress) -> bool {
         use std::sync::atomic::Ordering::Relaxed;
         self.0.fetch_update(Relaxed, Relaxed, |left| Some(left.saturating_sub(1))).is_ok_and(|left| left > 0)
@@ -240,11 +241,11 @@ impl evermargin::solver::Watch for After {
 }
 
 #[test]
-fn a_stopped_estimate_leaves_the_share_of_the_labels_and_facts_say_so() {
+fn an_interrupted_estimate_uses_the_ratio_of_the_labels_and_reports_it() {
     let n = 600;
     let (x, t, _) = clouds(n, 0.25, &(0..n).collect::<Vec<_>>());
     let few = |ratio: &Ratio, asked: usize| {
-        let watch = After(asked.into());
+        let watch = StopAfter(asked.into());
         FewLabels::of(x.view(), std::slice::from_ref(&t), ratio, &watch).unwrap().remove(0)
     };
     for asked in [0, 1, 10] {
@@ -256,7 +257,7 @@ fn a_stopped_estimate_leaves_the_share_of_the_labels_and_facts_say_so() {
     assert!(found.facts()["ratio_confidence"].as_f64().unwrap() > 0.5);
     assert_eq!(few(&Ratio::Given(vec![0.3]), 0).facts()["ratio_from"], "given".into());
     assert_eq!(few(&Ratio::Labels, 0).facts().get("ratio_confidence"), None);
-    // one against the rest: no estimate
+    // one-vs-rest problems: no estimate
     let three = [t.clone(), t.clone(), t.clone()];
     let of = FewLabels::of(x.view(), &three, &Ratio::Auto, &()).unwrap();
     assert!(of.iter().all(|f| f.ratio_from == "smoothed labels" && f.ratio == 0.5));

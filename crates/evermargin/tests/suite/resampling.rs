@@ -1,4 +1,4 @@
-//! Neighbors, synthetic rows, sampling and injected damage, against slow and obvious ways and invariants.
+//! Neighbors, synthetic rows, sampling and label noise, against simple slow implementations and invariants.
 
 use evermargin::data::Row;
 use evermargin::estimators::ClassWeight;
@@ -49,7 +49,7 @@ fn dense(x: &Matrix) -> Vec<Vec<f64>> {
     out
 }
 
-/// K_ss − 2K_sm + K_mm by the kernel alone.
+/// K_ss − 2K_sm + K_mm from kernel values.
 fn feature_distance(kernel: Kernel, a: Row<'_>, b: Row<'_>) -> f64 {
     kernel.eval(a, a) - 2.0 * kernel.eval(a, b) + kernel.eval(b, b)
 }
@@ -99,7 +99,7 @@ proptest! {
             let a = &all[rows[i / v]];
             let near = neighbors(x.view(), &rows, rows[i / v], RBF, k).unwrap();
             let on_segment = |b: &[f64]| {
-                // one λ for all columns, in [0, 1]
+                // one λ in [0, 1] for all columns
                 let wide = (0..5).max_by(|&p, &q| (a[p] - b[p]).abs().total_cmp(&(a[q] - b[q]).abs())).unwrap();
                 let l = if a[wide] == b[wide] { 0.0 } else { (s[wide] - b[wide]) / (a[wide] - b[wide]) };
                 (0.0..=1.0).contains(&l) && (0..5).all(|c| (l * a[c] + (1.0 - l) * b[c] - s[c]).abs() < 1e-12)
@@ -109,7 +109,7 @@ proptest! {
     }
 
     #[test]
-    fn undersampling_keeps_the_ratio_asked_for(
+    fn undersampling_keeps_the_requested_ratio(
         counts in (1..40_usize, 1..200_usize), unlabeled in 0..5_usize, ratio in 0.1..5.0_f64, seed in 0..1000_u64,
     ) {
         let y = labels(&[counts.1, counts.0], unlabeled, seed);
@@ -122,7 +122,7 @@ proptest! {
     }
 
     #[test]
-    fn thinning_reaches_the_ratio(
+    fn thinning_gives_the_requested_ratio(
         n in 1..300_usize, shares in (0.05..1.0_f64, 0.05..1.0_f64), seed in 0..1000_u64,
     ) {
         let small = ((n as f64 * shares.0) as usize).max(1);
@@ -135,7 +135,7 @@ proptest! {
     }
 
     #[test]
-    fn exactly_the_share_of_labels_is_flipped(
+    fn flips_exactly_the_given_fraction_of_labels(
         counts in proptest::collection::vec(1..30_usize, 2..5), share in 0.0..=1.0_f64, seed in 0..1000_u64,
     ) {
         let clean = labels(&counts, 3, seed);
@@ -151,13 +151,13 @@ proptest! {
 }
 
 #[test]
-fn flips_go_to_all_other_classes_evenly_and_follow_the_seed() {
+fn flips_are_uniform_over_other_classes_and_follow_the_seed() {
     let clean = labels(&[3000, 0, 0, 0], 0, 1);
     let mut noisy = clean.clone();
     flip_labels(&mut noisy, 1.0, &mut rng(4)).unwrap();
     let counts = noisy.counts();
     assert_eq!(counts[0], 0);
-    // 1000 each, standard deviation 26
+    // expected 1000 each, standard deviation 26
     assert!(counts[1..].iter().all(|n| n.abs_diff(1000) < 130), "{counts:?}");
     let mut again = clean.clone();
     flip_labels(&mut again, 1.0, &mut rng(4)).unwrap();
@@ -165,20 +165,20 @@ fn flips_go_to_all_other_classes_evenly_and_follow_the_seed() {
 }
 
 #[test]
-fn sampling_is_even() {
+fn undersampling_is_uniform() {
     let y = labels(&[10, 5], 0, 1);
     let mut kept = [0_usize; 15];
     for seed in 0..3000 {
         undersample(&y, 0, 1.0, &mut rng(seed)).unwrap().into_iter().for_each(|i| kept[i] += 1);
     }
     for (i, n) in kept.iter().enumerate() {
-        // 5 of 10, standard deviation 27
+        // kept with probability 5/10, standard deviation 27
         assert!(if y.of[i] == Some(1) { *n == 3000 } else { n.abs_diff(1500) < 140 }, "{kept:?}");
     }
 }
 
 #[test]
-fn costs_by_hand() {
+fn class_weights_and_imbalance_ratio_equal_values_computed_by_hand() {
     assert_eq!(ClassWeight::Ratio.of_sizes(&[950.0, 50.0]), [1.0, 19.0]);
     assert_eq!(ClassWeight::Ratio.of_sizes(&[10.0, 0.0, 40.0]), [4.0, 1.0, 1.0]);
     assert_eq!(ClassWeight::Balanced.of_sizes(&[10.0, 0.0, 40.0, 30.0]), [2.0, 1.0, 0.5, 20.0 / 30.0]);
@@ -188,7 +188,7 @@ fn costs_by_hand() {
 }
 
 #[test]
-fn threads_change_nothing() {
+fn results_do_not_depend_on_threads() {
     let mut noise = rng(1);
     let values = (0..700 * 6).map(|_| noise.random::<f64>()).collect();
     let narrow = Matrix::dense(values, 700, 6).unwrap();
@@ -205,7 +205,7 @@ fn threads_change_nothing() {
 }
 
 #[test]
-fn ties_go_to_the_earlier_row() {
+fn ties_prefer_the_earlier_row() {
     let x = Matrix::dense(vec![0.0, 1.0, -1.0, 1.0, 0.0, 2.0], 6, 1).unwrap();
     let rows = [0, 1, 2, 3, 4, 5];
     for kernel in [Kernel::Linear, RBF] {
@@ -213,15 +213,15 @@ fn ties_go_to_the_earlier_row() {
         assert_eq!(neighbors(x.view(), &rows, 0, kernel, 2).unwrap(), [4, 1]);
         assert_eq!(Neighbors::new(x.view(), &rows, kernel).unwrap().all(2)[0], [4, 1]);
     }
-    // far out the kernel is 0 for every pair, and the order is still right
+    // at a large distance the kernel is 0 for every pair, and the order is still right
     let x = Matrix::dense(vec![0.0, 900.0, 500.0, 700.0], 4, 1).unwrap();
     assert_eq!(neighbors(x.view(), &[0, 1, 2, 3], 0, RBF, 3).unwrap(), [2, 3, 1]);
-    // a row that is not among the rows searched
+    // a row outside of the searched rows
     assert_eq!(neighbors(x.view(), &[0, 1], 3, RBF, 3).unwrap(), [1, 0]);
 }
 
 #[test]
-fn the_ends_and_the_middle_of_a_segment() {
+fn interpolates_the_ends_and_the_middle_of_a_segment() {
     let (a, b) = ([1.0, 0.0, 4.0], [3.0, 2.0, 0.0]);
     let mix = |l| dense(&between(Row::Dense(&a), Row::Dense(&b), l, 3).unwrap()).remove(0);
     assert_eq!((mix(1.0), mix(0.0), mix(0.5)), (a.to_vec(), b.to_vec(), vec![2.0, 1.0, 2.0]));
@@ -238,7 +238,7 @@ fn the_ends_and_the_middle_of_a_segment() {
 }
 
 #[test]
-fn degenerate_input_is_answered_or_refused() {
+fn handles_or_refuses_degenerate_input() {
     let x = matrix(4, 3, 1);
     let lone = smote(x.view(), &[2], RBF, 5, 2, &mut rng(1)).unwrap();
     assert_eq!(dense(&lone), vec![dense(&x)[2].clone(); 2], "a lone row is copied");

@@ -32,7 +32,7 @@ fn kernels() -> impl Strategy<Value = Kernel> {
     ]
 }
 
-/// f at the rows of `at` from the bordered system, written out.
+/// f at the rows of `at`, from the bordered linear system.
 fn by_elimination(p: &RlsParams, x: MatrixView<'_>, t: &Targets, at: MatrixView<'_>) -> Vec<f64> {
     let rows: Vec<usize> = (0..x.rows()).filter(|&i| t.y[i] != Label::Unknown && t.cost[i] > 0.0).collect();
     let n = rows.len();
@@ -112,7 +112,7 @@ proptest! {
     }
 
     #[test]
-    fn weights_are_copies_and_absent_rows_absent((x, t) in problem(), kernel in kernels()) {
+    fn weight_three_equals_three_copies_and_unlabeled_rows_are_ignored((x, t) in problem(), kernel in kernels()) {
         let p = RlsParams { kernel, ..RlsParams::default() };
         let n = x.rows();
         let rows: Vec<usize> = (0..n).chain([0, 0, 1]).collect();
@@ -126,7 +126,7 @@ proptest! {
     }
 
     #[test]
-    fn precomputed_kernel_is_the_kernel((x, mut t) in problem(), drop: bool) {
+    fn a_precomputed_kernel_equals_the_kernel((x, mut t) in problem(), drop: bool) {
         let kernel = Kernel::Rbf { gamma: 0.3 };
         let n = x.rows();
         let values = (0..n * n).map(|e| kernel.eval(x.view().row(e / n), x.view().row(e % n))).collect();
@@ -141,7 +141,7 @@ proptest! {
     }
 }
 
-/// More columns than are factored, more rows than columns: conjugate gradients.
+/// More columns than are factored and more rows than columns, so that conjugate gradients are used.
 fn wide(rows: usize) -> (Matrix, Targets) {
     use evermargin::datasets::{GenerateParams, generate};
     let params = GenerateParams { rows, cols: Some(300), seed: 2, ..GenerateParams::default() };
@@ -151,14 +151,14 @@ fn wide(rows: usize) -> (Matrix, Targets) {
 }
 
 #[test]
-fn iteration_and_factorization_agree() {
+fn conjugate_gradients_and_factorization_agree() {
     let (x, t) = wide(400);
     for bias in [true, false] {
         let p = RlsParams { kernel: Kernel::Linear, c: 5.0, fit_intercept: bias, tolerance: 1e-10 };
         let iterated = decisions(&fit(&p, x.view(), &t), x.view(), 0);
         let narrow = x.clone().with_cols(250);
         let factored = fit(&p, narrow.view(), &t);
-        // The same kernel by another name goes through the dual.
+        // The polynomial kernel of degree 1 is the linear kernel, solved in the dual.
         let poly = RlsParams { kernel: Kernel::Poly { gamma: 1.0, coef0: 0.0, degree: 1 }, ..p };
         assert!(close(&iterated, &decisions(&fit(&poly, x.view(), &t), x.view(), 0), 1e-7));
         let dual = decisions(&fit(&poly, narrow.view(), &t), narrow.view(), 0);
@@ -167,7 +167,7 @@ fn iteration_and_factorization_agree() {
 }
 
 #[test]
-fn several_problems_are_fitted_as_one_by_one() {
+fn problems_fitted_together_equal_separate_fits() {
     let (x, t) = wide(60);
     let turn = |k: usize| Targets { y: (0..60).map(|i| t.y[(i + k) % 60]).collect(), cost: t.cost.clone() };
     let mut other_costs = turn(5);
@@ -184,7 +184,7 @@ fn several_problems_are_fitted_as_one_by_one() {
 }
 
 #[test]
-fn bits_do_not_depend_on_threads() {
+fn results_are_bit_identical_for_any_number_of_threads() {
     let (x, t) = wide(1500);
     let narrow = x.clone().with_cols(100);
     let run = |threads: usize| {
@@ -196,42 +196,42 @@ fn bits_do_not_depend_on_threads() {
     assert!(one == run(2) && one == run(4));
 }
 
-struct Never;
+struct StopImmediately;
 
-impl Watch for Never {
+impl Watch for StopImmediately {
     fn proceed(&self, _: &Progress) -> bool {
         false
     }
 }
 
-/// Says stop when it is asked for the time after `most`.
-struct Until(AtomicUsize, usize);
+/// Stops training at the call after the given number of calls.
+struct StopAfter(AtomicUsize, usize);
 
-impl Watch for Until {
+impl Watch for StopAfter {
     fn proceed(&self, _: &Progress) -> bool {
         self.0.fetch_add(1, Ordering::SeqCst) < self.1
     }
 }
 
 #[test]
-fn it_can_be_stopped_before_each_long_piece_of_work() {
+fn can_be_interrupted_before_each_long_step() {
     let (x, t) = wide(30);
     let narrow = Matrix::dense((0..30).map(f64::from).collect(), 30, 1).unwrap();
     let rbf = RlsParams::default();
     let linear = RlsParams { kernel: Kernel::Linear, ..rbf.clone() };
     for (params, x, pieces) in [(&rbf, &x, 2), (&linear, &x, 2), (&linear, &narrow, 1)] {
         for most in 0..pieces {
-            let watch = Until(AtomicUsize::new(0), most);
+            let watch = StopAfter(AtomicUsize::new(0), most);
             let error = params.fit(x.view(), std::slice::from_ref(&t), &watch).unwrap_err().to_string();
             assert!(error.starts_with("interrupted") && error.contains("no partial answer"), "{error}");
         }
-        let watch = Until(AtomicUsize::new(0), pieces);
+        let watch = StopAfter(AtomicUsize::new(0), pieces);
         assert!(params.fit(x.view(), std::slice::from_ref(&t), &watch).is_ok());
     }
 }
 
 #[test]
-fn what_cannot_be_solved_is_refused_with_a_remedy() {
+fn refuses_unsolvable_problems() {
     let x = Matrix::dense(vec![1.0, 1.0, -1.0], 3, 1).unwrap();
     let t = Targets { y: vec![Label::Pos, Label::Neg, Label::Neg], cost: vec![1.0; 3] };
     let error = |p: RlsParams, x: &Matrix, t: &Targets| {
@@ -249,7 +249,7 @@ fn what_cannot_be_solved_is_refused_with_a_remedy() {
     let mut labels = Targets { y: vec![Label::Pos; n], cost: vec![1.0; n] };
     labels.y[0] = Label::Neg;
     assert!(error(d.clone(), &many, &labels).contains("GB"));
-    assert!(d.fit(x.view(), &[t], &Never).is_err());
+    assert!(d.fit(x.view(), &[t], &StopImmediately).is_err());
 }
 
 #[test]

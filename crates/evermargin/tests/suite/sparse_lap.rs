@@ -1,4 +1,4 @@
-//! Sparse manifold regularization against dense algebra written here from the definitions.
+//! Sparse manifold regularization against dense algebra implemented here from the definitions.
 
 use evermargin::data::Label;
 use evermargin::datasets::{GenerateParams, generate};
@@ -36,7 +36,7 @@ fn moons(rows: usize, noise: f64, seed: u64) -> (Matrix, Labels) {
     generate("two-moons", &GenerateParams { rows, noise: Some(noise), seed, ..Default::default() }).unwrap()
 }
 
-/// One problem a class (one alone for two classes); the rows named keep their class.
+/// One problem per class, or a single one for two classes; only the rows in `known` are labeled.
 fn problems(classes: &[u32], known: &[usize]) -> Vec<Targets> {
     let count = classes.iter().max().unwrap() + 1;
     let one = |k: u32| {
@@ -51,8 +51,8 @@ fn classes(labels: &Labels) -> Vec<u32> {
     labels.of.iter().map(|c| c.unwrap()).collect()
 }
 
-/// Three clouds, so that there are three problems, with rows of unequal weight.
-fn three(rows: usize, seed: u64) -> (Matrix, Vec<Targets>) {
+/// Three clouds, which give three problems, with labeled rows of unequal weight.
+fn three_clouds(rows: usize, seed: u64) -> (Matrix, Vec<Targets>) {
     let mut rng = rand_pcg::Pcg64::seed_from_u64(seed);
     let class: Vec<u32> = (0..rows as u32).map(|i| i % 3).collect();
     let center = [[0.0, 0.0], [2.2, 0.2], [1.0, 2.0]];
@@ -86,7 +86,7 @@ fn product(a: &Dense, b: &Dense) -> Dense {
         .collect()
 }
 
-/// Gaussian elimination with row pivots.
+/// Gaussian elimination with row pivoting.
 fn solve(a: &Dense, b: &[f64]) -> Vec<f64> {
     let n = b.len();
     let mut m: Dense = a.iter().zip(b).map(|(row, b)| row.iter().copied().chain([*b]).collect()).collect();
@@ -112,7 +112,7 @@ fn kernel_matrix(x: &Matrix, kernel: Kernel) -> Dense {
     (0..v.rows()).map(|i| (0..v.rows()).map(|j| kernel.eval(v.row(i), v.row(j))).collect()).collect()
 }
 
-/// (I − D^(−½)WD^(−½))^p or (D − W)^p from the edges.
+/// (I − D^(−½)WD^(−½))^p or (D − W)^p, from the edges of the graph.
 fn laplacian(penalty: &Penalty, params: &PenaltyParams) -> Dense {
     let graph = penalty.graphs().next().unwrap();
     let n = graph.len();
@@ -127,7 +127,7 @@ fn laplacian(penalty: &Penalty, params: &PenaltyParams) -> Dense {
     (1..params.power).fold(l.clone(), |m, _| product(&m, &l))
 }
 
-/// A small problem with everything dense beside it.
+/// A small problem together with its dense kernel matrix `k` and penalty matrix `m`.
 struct Case {
     x: Matrix,
     kernel: Kernel,
@@ -140,7 +140,7 @@ struct Case {
 
 impl Case {
     fn new(rows: usize, power: usize, normalized: bool, seed: u64) -> Self {
-        let (x, problems) = three(rows, seed);
+        let (x, problems) = three_clouds(rows, seed);
         let kernel = Kernel::Rbf { gamma: 0.4 };
         let params = PenaltyParams { n_neighbors: 5, power, normalized, ..Default::default() };
         let penalty = params.penalty(x.view(), &()).unwrap().unwrap();
@@ -178,7 +178,7 @@ impl Case {
         beta.iter().zip(&self.known.y).map(one).sum()
     }
 
-    /// H_JJ and K_JL Wy of the restricted problem.
+    /// H_JJ and K_JL Wy of the problem restricted to the given atoms.
     fn normal(&self, atoms: &[usize], norm: Norm) -> (Dense, Vec<Vec<f64>>) {
         let columns: Dense = atoms.iter().map(|&j| self.k[j].clone()).collect();
         let q = self.smooth(0.0);
@@ -198,7 +198,7 @@ impl Case {
         (h, self.known.y.iter().map(right).collect())
     }
 
-    /// The best objective over a basis.
+    /// Minimum of the objective over the span of the given atoms.
     fn best(&self, atoms: &[usize], norm: Norm) -> f64 {
         let (h, right) = self.normal(atoms, norm);
         let beta: Vec<Vec<f64>> = right.iter().map(|r| solve(&h, r)).collect();
@@ -225,7 +225,7 @@ fn points(model: &Model) -> usize {
     }
 }
 
-/// Outputs on all rows, one vector a problem, in double precision (prediction in blocks is single precision inside).
+/// Outputs on all rows, one vector per problem, in double precision (block prediction uses single precision inside).
 fn exact(fitted: &Fitted, x: &Matrix) -> Vec<Vec<f64>> {
     let Model::Expansion { kernel, points, coef, .. } = &fitted.model else { panic!("an expansion") };
     let k: Dense = (0..x.rows())
@@ -234,18 +234,18 @@ fn exact(fitted: &Fitted, x: &Matrix) -> Vec<Vec<f64>> {
     coef.iter().map(|c| times(&k, c)).collect()
 }
 
-// ---- the whole basis ----
+// ---- a basis of all rows ----
 
 #[test]
-fn a_basis_of_all_rows_is_laprls() {
-    let (x, many) = three(70, 3);
+fn a_basis_of_all_rows_equals_laprls() {
+    let (x, many) = three_clouds(70, 3);
     for (scaling, power, gamma_i) in [
         (ObjectiveScaling::Raw, 1, 0.1),
         (ObjectiveScaling::Raw, 3, 2.0),
         (ObjectiveScaling::Paper, 2, 500.0),
     ] {
         let penalty = PenaltyParams { n_neighbors: 6, power, ..Default::default() };
-        // narrow enough that no row is explained by the others: both spaces are the whole one
+        // narrow enough that no row lies in the span of the others, so both methods use the whole space
         let kernel = Kernel::Rbf { gamma: 20.0 };
         let full = LapParams {
             loss: Loss::Square,
@@ -268,24 +268,24 @@ fn a_basis_of_all_rows_is_laprls() {
                 method,
                 ..Default::default()
             };
-            let off = apart(&exact(&fit(&params, &x, &many), &x), &exact(&expected, &x));
-            assert!(off < 1e-9, "{method:?} {scaling:?} {power}: {off}");
+            let difference = max_difference(&exact(&fit(&params, &x, &many), &x), &exact(&expected, &x));
+            assert!(difference < 1e-9, "{method:?} {scaling:?} {power}: {difference}");
         }
     }
 }
 
-// ---- pursuit ----
+// ---- matching pursuit ----
 
 #[test]
-fn the_objective_of_a_pursuit_falls_and_is_the_one_defined() {
+fn matching_pursuit_decreases_the_defined_objective() {
     for (norm, backfit, power) in [
         (Norm::Kernel, Backfit::Post, 1),
         (Norm::Kernel, Backfit::Pre, 2),
         (Norm::Ridge(1.0), Backfit::Post, 2),
     ] {
         let case = Case::new(60, power, power == 1, 5);
-        let (aim, dictionary) = (case.plain(), case.dictionary());
-        let mut pursuit = Pursuit::new(&aim, &dictionary, norm, Candidates::of(12, backfit, 1));
+        let (sparse_objective, dictionary) = (case.plain(), case.dictionary());
+        let mut pursuit = Pursuit::new(&sparse_objective, &dictionary, norm, Candidates::of(12, backfit, 1));
         let mut last = case.objective(&[], &vec![vec![]; 3], norm);
         assert!((pursuit.value() - last).abs() < 1e-12);
         for size in 1..=14 {
@@ -294,18 +294,18 @@ fn the_objective_of_a_pursuit_falls_and_is_the_one_defined() {
             let basis = rows(pursuit.atoms());
             let now = case.objective(&basis, pursuit.coefficients(), norm);
             assert!((pursuit.value() - now).abs() < 1e-9, "{size}: {} {now}", pursuit.value());
-            assert!((now - case.best(&basis, norm)).abs() < 1e-9, "coefficients are all fitted");
+            assert!((now - case.best(&basis, norm)).abs() < 1e-9, "the coefficients minimize the objective");
             assert!(now < last, "{size}: {now} {last}");
             last = now;
             let space = Restricted::of(&dictionary, pursuit.atoms(), norm).unwrap();
-            let solved = space.solve(&aim, &()).unwrap().unwrap();
+            let solved = space.solve(&sparse_objective, &()).unwrap().unwrap();
             assert!((solved.values.iter().sum::<f64>() - now).abs() < 1e-9);
         }
     }
 }
 
 #[test]
-fn a_score_is_the_true_decrease_and_the_best_is_taken() {
+fn pursuit_scores_are_exact_decreases_and_the_best_atom_is_taken() {
     for (norm, backfit) in [
         (Norm::Kernel, Backfit::Post),
         (Norm::Kernel, Backfit::Pre),
@@ -313,8 +313,8 @@ fn a_score_is_the_true_decrease_and_the_best_is_taken() {
         (Norm::Ridge(0.8), Backfit::Pre),
     ] {
         let case = Case::new(50, 2, true, 7);
-        let (aim, dictionary) = (case.plain(), case.dictionary());
-        let mut pursuit = Pursuit::new(&aim, &dictionary, norm, Candidates::of(15, backfit, 3));
+        let (sparse_objective, dictionary) = (case.plain(), case.dictionary());
+        let mut pursuit = Pursuit::new(&sparse_objective, &dictionary, norm, Candidates::of(15, backfit, 3));
         for size in 0..8 {
             assert!(pursuit.fill(&()));
             let found = pursuit.candidates();
@@ -327,7 +327,7 @@ fn a_score_is_the_true_decrease_and_the_best_is_taken() {
                 let after = match backfit {
                     Backfit::Pre => case.best(&wider, norm),
                     Backfit::Post => {
-                        // a parabola in the one coefficient, per problem: its lowest point from three values
+                        // the decrease is a parabola in each single coefficient; its minimum follows from three values
                         let at = |k: usize, b: f64| {
                             let mut beta = beta.clone();
                             beta.iter_mut()
@@ -357,46 +357,49 @@ fn a_score_is_the_true_decrease_and_the_best_is_taken() {
 }
 
 #[test]
-fn columns_at_hand_change_nothing() {
+fn a_pursuit_cache_does_not_change_the_result() {
     let case = Case::new(50, 3, true, 7);
     let other = Case::new(50, 1, true, 7).penalty;
     let wider = Dictionary::new(case.x.view(), vec![Kernel::Rbf { gamma: 0.01 }]).unwrap();
-    let (aim, dictionary) = (case.plain(), case.dictionary());
+    let (sparse_objective, dictionary) = (case.plain(), case.dictionary());
     for (norm, backfit) in [(Norm::Kernel, Backfit::Post), (Norm::Ridge(0.8), Backfit::Pre)] {
         let candidates = Candidates { number: 12, exchanged: 12, backfit, seed: 4 };
-        let pursued = |held: Option<&PursuitCache<'_>>| {
-            let mut pursuit = Pursuit::new(&aim, &dictionary, norm, candidates);
-            if let Some(held) = held {
-                pursuit = pursuit.with(held);
+        let pursued = |shared_cache: Option<&PursuitCache<'_>>| {
+            let mut pursuit = Pursuit::new(&sparse_objective, &dictionary, norm, candidates);
+            if let Some(shared_cache) = shared_cache {
+                pursuit = pursuit.with(shared_cache);
             }
             pursuit.run(15, &());
             (rows(pursuit.atoms()), pursuit.coefficients().to_vec(), pursuit.value())
         };
         let (atoms, beta, value) = pursued(None);
         assert!((value - case.best(&atoms, norm)).abs() < 1e-9);
-        // of the aim's graph; of another, or of another kernel, they are of no use
+        // the cache is used for the graph of the objective only, not for another graph or kernel
         let uses = [
             (&dictionary, &case.penalty, true),
             (&dictionary, &other, false),
             (&wider, &case.penalty, false),
         ];
         for (of, penalty, used) in uses {
-            let held = PursuitCache::new(of, penalty);
-            assert_eq!(Pursuit::new(&aim, &dictionary, norm, candidates).with(&held).is_held(), used);
-            let found = pursued(Some(&held));
+            let shared_cache = PursuitCache::new(of, penalty);
+            assert_eq!(
+                Pursuit::new(&sparse_objective, &dictionary, norm, candidates).with(&shared_cache).is_held(),
+                used
+            );
+            let found = pursued(Some(&shared_cache));
             assert_eq!(found.0, atoms);
-            assert!(apart(&found.1, &beta) < 1e-9 && (found.2 - value).abs() < 1e-12);
+            assert!(max_difference(&found.1, &beta) < 1e-9 && (found.2 - value).abs() < 1e-12);
         }
     }
 }
 
 #[test]
-fn as_many_candidates_are_exchanged_as_asked() {
+fn the_requested_number_of_candidates_is_exchanged() {
     let case = Case::new(60, 1, true, 3);
-    let (aim, dictionary) = (case.plain(), case.dictionary());
+    let (sparse_objective, dictionary) = (case.plain(), case.dictionary());
     for (exchanged, stay) in [(0, 9), (4, 5), (9, 0), (10, 0)] {
         let candidates = Candidates { number: 10, exchanged, backfit: Backfit::Post, seed: 1 };
-        let mut pursuit = Pursuit::new(&aim, &dictionary, Norm::Kernel, candidates);
+        let mut pursuit = Pursuit::new(&sparse_objective, &dictionary, Norm::Kernel, candidates);
         pursuit.fill(&());
         let mut before = pursuit.candidates();
         pursuit.run(1, &());
@@ -404,7 +407,7 @@ fn as_many_candidates_are_exchanged_as_asked() {
         let after = rows(&pursuit.candidates().iter().map(|(a, _)| *a).collect::<Vec<_>>());
         assert_eq!(after.len(), 10);
         before.sort_by(|a, b| b.1.total_cmp(&a.1));
-        // the best was taken, those after it stay
+        // the best candidate was taken; the next best stay
         for (rank, (atom, _)) in before.iter().enumerate() {
             assert_eq!(after.contains(&atom.row), (1..=stay).contains(&rank), "{exchanged}: {rank}");
         }
@@ -412,7 +415,7 @@ fn as_many_candidates_are_exchanged_as_asked() {
 }
 
 #[test]
-fn several_widths_are_atoms_of_their_own() {
+fn a_multi_scale_dictionary_has_one_atom_per_row_and_width() {
     let case = Case::new(40, 1, true, 2);
     let dictionary = Dictionary::multi_scale(case.x.view(), case.kernel).unwrap();
     assert_eq!(dictionary.len(), 280);
@@ -423,20 +426,21 @@ fn several_widths_are_atoms_of_their_own() {
         let plain = kernel.eval(case.x.view().row(17), case.x.view().row(atoms[k].row));
         assert!((block[17 * 3 + k] - plain).abs() < 1e-14);
     }
-    let aim = case.plain();
-    let mut pursuit = Pursuit::new(&aim, &dictionary, Norm::Ridge(1.0), Candidates::of(40, Backfit::Post, 1));
+    let sparse_objective = case.plain();
+    let mut pursuit =
+        Pursuit::new(&sparse_objective, &dictionary, Norm::Ridge(1.0), Candidates::of(40, Backfit::Post, 1));
     pursuit.run(12, &());
     assert!(pursuit.atoms().iter().any(|a| a.scale != pursuit.atoms()[0].scale));
     let space = Restricted::of(&dictionary, pursuit.atoms(), Norm::Ridge(1.0)).unwrap();
-    let solved = space.solve(&aim, &()).unwrap().unwrap();
+    let solved = space.solve(&sparse_objective, &()).unwrap().unwrap();
     assert!((solved.values.iter().sum::<f64>() - pursuit.value()).abs() < 1e-9);
     assert!(space.model(&solved.functions).is_err());
     assert!(Dictionary::multi_scale(case.x.view(), Kernel::Linear).is_err());
 }
 
 #[test]
-fn blocks_of_wide_sparse_rows_equal_pairs() {
-    let (x, _) = three(30, 1);
+fn kernel_blocks_of_wide_sparse_rows_equal_single_evaluations() {
+    let (x, _) = three_clouds(30, 1);
     let wide = x.view().to_csr().with_cols(6000);
     for kernel in [Kernel::Linear, Kernel::Rbf { gamma: 0.2 }] {
         let dictionary = Dictionary::new(wide.view(), vec![kernel]).unwrap();
@@ -451,15 +455,15 @@ fn blocks_of_wide_sparse_rows_equal_pairs() {
     }
 }
 
-// ---- the path of |β|₁ ----
+// ---- the l1 regularization path ----
 
 #[test]
-fn every_break_point_of_a_path_is_optimal_and_its_end_is_the_full_solution() {
+fn every_knot_of_the_l1_path_is_optimal_and_its_end_is_the_full_solution() {
     let mut left = 0;
     for seed in 0..6 {
         let case = Case::new(32, 1, true, seed);
         let all: Vec<usize> = (0..32).collect();
-        // a narrow kernel: no function is explained by the others
+        // narrow kernel: no column lies in the span of the others
         let case = Case { kernel: Kernel::Rbf { gamma: 8.0 }, ..case };
         let case = Case { k: kernel_matrix(&case.x, case.kernel), ..case };
         let (h, right) = case.normal(&all, Norm::Kernel);
@@ -501,15 +505,15 @@ fn every_break_point_of_a_path_is_optimal_and_its_end_is_the_full_solution() {
             }
         }
     }
-    assert!(left > 0, "functions leave somewhere");
+    assert!(left > 0, "no variable left the active set");
     let (knots, _) = l1_path(&[1.0, 0.0, 0.0, 1.0], &[3.0, 1.0], 1, true, &());
     assert_eq!((knots.len(), knots[1].lambda, knots[1].active.clone()), (2, 1.0, vec![(0, 2.0)]));
 }
 
 // ---- slack ----
 
-/// (5.6): alternates between f and β until neither moves.
-fn alternate(case: &Case, atoms: &[usize], nu: f64, y: &[f64]) -> Vec<f64> {
+/// (5.6): alternates between f and β until convergence.
+fn alternating_slack(case: &Case, atoms: &[usize], nu: f64, y: &[f64]) -> Vec<f64> {
     let n = case.k.len();
     let a = case.smooth(nu);
     let columns: Dense = atoms.iter().map(|&j| case.k[j].clone()).collect();
@@ -534,10 +538,10 @@ fn alternate(case: &Case, atoms: &[usize], nu: f64, y: &[f64]) -> Vec<f64> {
     }
 }
 
-fn outputs(case: &Case, aim: &SparseObjective<'_>, atoms: &[Atom]) -> Vec<Vec<f64>> {
+fn outputs(case: &Case, sparse_objective: &SparseObjective<'_>, atoms: &[Atom]) -> Vec<Vec<f64>> {
     let dictionary = case.dictionary();
     let space = Restricted::of(&dictionary, atoms, Norm::Kernel).unwrap();
-    let solved = space.solve(aim, &()).unwrap().unwrap();
+    let solved = space.solve(sparse_objective, &()).unwrap().unwrap();
     solved.functions.iter().map(|v| space.outputs(v)).collect()
 }
 
@@ -545,24 +549,29 @@ fn some_atoms() -> Vec<Atom> {
     [4, 11, 19, 23, 30, 38].map(|row| Atom { row, scale: 0 }).to_vec()
 }
 
-fn apart(a: &[Vec<f64>], b: &[Vec<f64>]) -> f64 {
+fn max_difference(a: &[Vec<f64>], b: &[Vec<f64>]) -> f64 {
     a.iter().flatten().zip(b.iter().flatten()).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
 }
 
 #[test]
-fn slack_at_once_is_slack_by_turns() {
+fn the_slack_solution_equals_alternating_minimization() {
     let case = Case::new(45, 2, true, 4);
     for nu in [0.01, 0.3, 3.0] {
-        let aim = SparseObjective::slack(case.gamma, nu, &case.known, &case.penalty, &()).unwrap();
-        let found = outputs(&case, &aim, &some_atoms());
-        let turns: Vec<Vec<f64>> =
-            case.known.y.iter().map(|y| alternate(&case, &rows(&some_atoms()), nu, y)).collect();
-        assert!(apart(&found, &turns) < 1e-7, "{nu}: {}", apart(&found, &turns));
+        let sparse_objective =
+            SparseObjective::slack(case.gamma, nu, &case.known, &case.penalty, &()).unwrap();
+        let found = outputs(&case, &sparse_objective, &some_atoms());
+        let alternating: Vec<Vec<f64>> =
+            case.known.y.iter().map(|y| alternating_slack(&case, &rows(&some_atoms()), nu, y)).collect();
+        assert!(
+            max_difference(&found, &alternating) < 1e-7,
+            "{nu}: {}",
+            max_difference(&found, &alternating)
+        );
     }
 }
 
 #[test]
-fn slack_lies_between_the_restricted_and_the_decoupled_solution() {
+fn slack_tends_to_the_restricted_and_to_the_decoupled_solution() {
     let case = Case::new(45, 2, true, 4);
     let slack = |nu: f64, gamma: [f64; 2]| {
         outputs(
@@ -573,7 +582,7 @@ fn slack_lies_between_the_restricted_and_the_decoupled_solution() {
     };
     let restricted = outputs(&case, &case.plain(), &some_atoms());
     let far: Vec<f64> =
-        [1e2, 1e4, 1e6].iter().map(|nu| apart(&slack(*nu, case.gamma), &restricted)).collect();
+        [1e2, 1e4, 1e6].iter().map(|nu| max_difference(&slack(*nu, case.gamma), &restricted)).collect();
     assert!(far[0] > 20.0 * far[1] && far[1] > 20.0 * far[2] && far[2] < 1e-4, "{far:?}");
     let fields = transduce(case.gamma[1], &case.known, &case.penalty, &()).unwrap();
     let s = case.smooth(0.0);
@@ -584,19 +593,19 @@ fn slack_lies_between_the_restricted_and_the_decoupled_solution() {
     let decoupled = outputs(&case, &SparseObjective::decoupled(0.05, fields), &some_atoms());
     let near: Vec<f64> = [1e-2, 1e-4, 1e-6]
         .iter()
-        .map(|nu| apart(&slack(*nu, [0.05 * nu, case.gamma[1]]), &decoupled))
+        .map(|nu| max_difference(&slack(*nu, [0.05 * nu, case.gamma[1]]), &decoupled))
         .collect();
     assert!(near[0] > 20.0 * near[1] && near[1] > 20.0 * near[2] && near[2] < 1e-4, "{near:?}");
 }
 
 #[test]
-fn scores_with_slack_are_decreases_with_the_free_values_at_their_best() {
+fn slack_scores_are_exact_decreases_and_not_below_the_scores_of_the_source() {
     let case = Case::new(40, 1, true, 9);
     let nu = 0.7;
-    let aim = SparseObjective::slack(case.gamma, nu, &case.known, &case.penalty, &()).unwrap();
+    let sparse_objective = SparseObjective::slack(case.gamma, nu, &case.known, &case.penalty, &()).unwrap();
     let dictionary = case.dictionary();
     let (a, n) = (case.smooth(nu), 40);
-    // ½γ_A|β|² + ½fᵀSf − fᵀWy + ½yᵀWy + ½ν|f − o|², f by elimination
+    // ½γ_A|β|² + ½fᵀSf − fᵀWy + ½yᵀWy + ½ν|f − o|²; without a given f, f is the minimizer, found by elimination
     let value = |atoms: &[usize], beta: &[f64], y: &[f64], f: Option<&[f64]>| {
         let o: Vec<f64> =
             (0..n).map(|i| atoms.iter().zip(beta).map(|(&j, b)| case.k[i][j] * b).sum()).collect();
@@ -607,7 +616,8 @@ fn scores_with_slack_are_decreases_with_the_free_values_at_their_best() {
         let slack: f64 = (0..n).map(|i| (f[i] - o[i]).powi(2)).sum();
         0.5 * (case.gamma[0] * size + case.gamma[1] * dot(&f, &times(&case.m, &f)) + missed + nu * slack)
     };
-    let mut pursuit = Pursuit::new(&aim, &dictionary, Norm::Kernel, Candidates::of(10, Backfit::Post, 2));
+    let mut pursuit =
+        Pursuit::new(&sparse_objective, &dictionary, Norm::Kernel, Candidates::of(10, Backfit::Post, 2));
     for size in 0..5 {
         pursuit.fill(&());
         let (basis, beta) = (rows(pursuit.atoms()), pursuit.coefficients().to_vec());
@@ -621,9 +631,9 @@ fn scores_with_slack_are_decreases_with_the_free_values_at_their_best() {
                 let (down, middle, up) = (at(-1.0), at(0.0), at(1.0));
                 ((up - down) / 2.0).powi(2) / (2.0 * (up + down - 2.0 * middle))
             };
-            let truly: f64 = case.known.y.iter().zip(&beta).map(gain).sum();
-            assert!((truly - score).abs() < 1e-8, "{size}: {truly} {score}");
-            // the source's score: β_j with f kept, then f with β_j kept; never more
+            let true_decrease: f64 = case.known.y.iter().zip(&beta).map(gain).sum();
+            assert!((true_decrease - score).abs() < 1e-8, "{size}: {true_decrease} {score}");
+            // the score of the source: β_j with f fixed, then f with β_j fixed; it is never larger
             let source = |(y, beta): (&Vec<f64>, &Vec<f64>)| {
                 let o: Vec<f64> =
                     (0..n).map(|i| basis.iter().zip(beta).map(|(&j, b)| case.k[i][j] * b).sum()).collect();
@@ -634,17 +644,17 @@ fn scores_with_slack_are_decreases_with_the_free_values_at_their_best() {
                 let b = -(up - down) / 2.0 / (up + down - 2.0 * middle);
                 value(&basis, beta, y, None) - value(&wider, &[beta.as_slice(), &[b]].concat(), y, None)
             };
-            let sources: f64 = case.known.y.iter().zip(&beta).map(source).sum();
-            assert!(sources <= score + 1e-8 && sources > 0.0, "{sources} {score}");
+            let source_score: f64 = case.known.y.iter().zip(&beta).map(source).sum();
+            assert!(source_score <= score + 1e-8 && source_score > 0.0, "{source_score} {score}");
         }
         pursuit.run(size + 1, &());
     }
 }
 
-// ---- squashed outputs ----
+// ---- squashed outputs (method `sigmoid`) ----
 
 #[test]
-fn the_gradient_of_squashed_outputs_is_that_of_finite_differences() {
+fn the_gradient_of_squashed_outputs_equals_finite_differences() {
     let case = Case::new(40, 2, true, 1);
     let dictionary = case.dictionary();
     let space = Restricted::of(&dictionary, &some_atoms(), Norm::Kernel).unwrap();
@@ -673,7 +683,7 @@ fn the_gradient_of_squashed_outputs_is_that_of_finite_differences() {
 }
 
 #[test]
-fn squashing_ends_no_higher_than_it_starts() {
+fn squashed_outputs_end_with_a_lower_objective_than_they_start() {
     let (x, labels) = moons(200, 0.1, 3);
     let problem = problems(&classes(&labels), &[0, 1, 2, 3]);
     let params = SparseLapParams { n_landmarks: 12, balance: false, ..moon_params(Method::Greedy) };
@@ -695,9 +705,9 @@ fn squashing_ends_no_higher_than_it_starts() {
     assert!((value(&squashed) - squashed.reports[0].objective).abs() < 1e-6);
 }
 
-// ---- the learner ----
+// ---- the estimator ----
 
-/// One label a class tells little about the threshold: the classes are made equally large.
+/// One label per class says little about the threshold, so `balance` makes the classes equally large.
 fn moon_params(method: Method) -> SparseLapParams {
     SparseLapParams {
         kernel: Kernel::Rbf { gamma: 4.0 },
@@ -712,7 +722,7 @@ fn moon_params(method: Method) -> SparseLapParams {
 }
 
 #[test]
-fn two_moons_from_one_label_each() {
+fn learns_two_moons_from_one_label_per_class() {
     for seed in 1..=5 {
         let (x, labels) = moons(450, 0.1, seed);
         let class = classes(&labels);
@@ -728,8 +738,8 @@ fn two_moons_from_one_label_each() {
 }
 
 #[test]
-fn the_basis_is_never_larger_than_asked() {
-    let (x, many) = three(80, 2);
+fn the_basis_is_never_larger_than_n_landmarks() {
+    let (x, many) = three_clouds(80, 2);
     for method in METHODS {
         for basis in [1, 2, 7, 79] {
             let params = SparseLapParams { n_landmarks: basis, method, candidates: 9, ..Default::default() };
@@ -746,23 +756,23 @@ fn the_basis_is_never_larger_than_asked() {
 }
 
 #[test]
-fn without_unlabeled_rows_it_is_least_squares_on_the_labels() {
+fn without_unlabeled_rows_it_equals_least_squares_on_the_labels() {
     let (x, labels) = moons(90, 0.2, 2);
     let all: Vec<usize> = (0..90).collect();
     let problem = problems(&classes(&labels), &all);
     let params = SparseLapParams { kernel: Kernel::Rbf { gamma: 2.0 }, gamma_a: 0.1, ..Default::default() };
-    // narrow enough that no row is explained by the others
+    // narrow enough that no row lies in the span of the others
     let narrow = SparseLapParams { kernel: Kernel::Rbf { gamma: 500.0 }, ..params.clone() };
     let laprls = LapParams { loss: Loss::Square, kernel: narrow.kernel, gamma_a: 0.1, ..Default::default() };
     let expected = laprls.fit(x.view(), &problem, &()).unwrap();
-    assert!(apart(&exact(&fit(&narrow, &x, &problem), &x), &exact(&expected, &x)) < 1e-9);
+    assert!(max_difference(&exact(&fit(&narrow, &x, &problem), &x), &exact(&expected, &x)) < 1e-9);
     let found = fit(&params, &x, &problem);
-    // fewer functions than labels: a pursuit, below half of them nearly as good
+    // fewer functions than labels: with a third of them the pursuit is nearly as good
     let few = fit(&SparseLapParams { n_landmarks: 30, ..params.clone() }, &x, &problem);
     assert_eq!(points(&few.model), 30);
     assert!(few.reports[0].objective >= found.reports[0].objective);
     assert!(few.reports[0].objective < 1.05 * found.reports[0].objective);
-    // and γ_I = 0 leaves unlabeled rows out
+    // with γ_I = 0, unlabeled rows are ignored
     let half = problems(&classes(&labels), &(0..45).collect::<Vec<_>>());
     let blind = fit(&SparseLapParams { gamma_i: 0.0, ..params.clone() }, &x, &half);
     let alone = params.supervised().unwrap().fit(x.view(), &half, &()).unwrap();
@@ -771,7 +781,7 @@ fn without_unlabeled_rows_it_is_least_squares_on_the_labels() {
 }
 
 #[test]
-fn a_weight_of_two_is_two_copies_of_a_label() {
+fn weight_two_equals_two_copies_and_weight_zero_equals_removal() {
     let (x, labels) = moons(60, 0.2, 4);
     let class = classes(&labels);
     let twice: Vec<usize> = (0..60).chain([0, 7, 20]).collect();
@@ -782,8 +792,8 @@ fn a_weight_of_two_is_two_copies_of_a_label() {
     let a = fit(&params, &x.view().select(&twice), &copied).model.decision(x.view()).unwrap();
     let b = fit(&params, &x, &weighted).model.decision(x.view()).unwrap();
     assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-7));
-    // absent rows are absent
-    let (x, many) = three(50, 6);
+    // rows of cost 0 take no part
+    let (x, many) = three_clouds(50, 6);
     let mut absent = many.clone();
     absent.iter_mut().for_each(|p| (40..50).for_each(|i| p.cost[i] = 0.0));
     let kept: Vec<usize> = (0..40).collect();
@@ -797,8 +807,8 @@ fn a_weight_of_two_is_two_copies_of_a_label() {
 }
 
 #[test]
-fn dense_and_sparse_rows_give_the_same_bits_at_any_number_of_threads() {
-    let (x, many) = three(300, 8);
+fn results_are_bit_identical_for_any_number_of_threads_and_close_for_sparse_rows() {
+    let (x, many) = three_clouds(300, 8);
     let csr = x.view().to_csr();
     for method in METHODS {
         let params = SparseLapParams { n_landmarks: 20, method, ..Default::default() };
@@ -811,44 +821,43 @@ fn dense_and_sparse_rows_give_the_same_bits_at_any_number_of_threads() {
         assert_eq!(one, on(&x, 2), "{method:?}");
         assert_eq!(one, on(&x, 4), "{method:?}");
         let sparse = on(&csr, 2).0;
-        // lengths of edges of sparse rows come from inner products
-        // and squashed outputs are solved to 1e-5
+        // sparse rows compute edge lengths from inner products, and squashed outputs are solved to 1e-5
         let near = if method == Method::Sigmoid { 1e-4 } else { 1e-7 };
-        assert!(apart(&one.0, &sparse) < near, "{method:?}: {}", apart(&one.0, &sparse));
+        assert!(max_difference(&one.0, &sparse) < near, "{method:?}: {}", max_difference(&one.0, &sparse));
     }
 }
 
-/// Says stop after so many questions.
-struct Patience(AtomicU64);
+/// Stops training after a number of calls.
+struct StopAfter(AtomicU64);
 
-impl Watch for Patience {
+impl Watch for StopAfter {
     fn proceed(&self, _: &Progress) -> bool {
         self.0.fetch_sub(1, Ordering::Relaxed) > 1_000_000
     }
 }
 
 #[test]
-fn stopping_early_gives_a_model() {
-    let (x, many) = three(150, 5);
+fn an_interrupt_leaves_a_valid_model() {
+    let (x, many) = three_clouds(150, 5);
     for method in METHODS {
         let params = SparseLapParams { n_landmarks: 30, method, ..Default::default() };
         let mut ended = 0;
-        for questions in [0, 1, 2, 4, 6, 10, 20, 60] {
-            let patience = Patience(AtomicU64::new(1_000_000 + questions));
-            let fitted = params.fit(x.view(), &many, &patience).unwrap();
+        for n_calls in [0, 1, 2, 4, 6, 10, 20, 60] {
+            let stop = StopAfter(AtomicU64::new(1_000_000 + n_calls));
+            let fitted = params.fit(x.view(), &many, &stop).unwrap();
             assert!(scores(&fitted).iter().flatten().all(|s| s.is_finite()));
-            assert!((1..=30).contains(&points(&fitted.model)), "{method:?} {questions}");
+            assert!((1..=30).contains(&points(&fitted.model)), "{method:?} {n_calls}");
             let stopped = fitted.reports.iter().all(|r| r.exit == Exit::Interrupted);
             ended += usize::from(stopped);
-            assert!(stopped || questions > 2, "{method:?} {questions}");
+            assert!(stopped || n_calls > 2, "{method:?} {n_calls}");
         }
         assert!(ended >= 3, "{method:?} {ended}");
     }
 }
 
 #[test]
-fn bad_parameters_are_refused() {
-    let (x, many) = three(40, 1);
+fn refuses_invalid_parameters() {
+    let (x, many) = three_clouds(40, 1);
     let ok = SparseLapParams::default;
     for (params, message) in [
         (
@@ -905,7 +914,7 @@ fn bad_parameters_are_refused() {
 }
 
 #[test]
-fn rows_all_alike_and_odd_kernels_are_no_trouble() {
+fn handles_identical_rows_and_linear_and_precomputed_kernels() {
     let x = Matrix::dense(vec![0.5; 60], 30, 2).unwrap();
     let problem = problems(&[0, 1].repeat(15), &[0, 1]);
     for method in METHODS {
@@ -930,15 +939,15 @@ fn rows_all_alike_and_odd_kernels_are_no_trouble() {
     let params = SparseLapParams { n_landmarks: 60, kernel: Kernel::Precomputed, ..Default::default() };
     let error = params.fit(k.view(), &problem, &()).unwrap_err().to_string();
     assert!(error.contains("a kernel matrix has no rows to find neighbors of"), "{error}");
-    // with a graph given the kernel matrix does for laprls what the kernel does
+    // with a given graph, laprls on the kernel matrix equals laprls with the kernel
     let plain = LapParams { loss: Loss::Square, kernel: Kernel::Rbf { gamma: 3.0 }, ..Default::default() };
     let graph = plain.penalty.graph(x.view(), &()).unwrap().unwrap();
     let given = LapParams { kernel: Kernel::Precomputed, ..plain.clone() }.along(&graph.into()).unwrap();
     let found = given.fit(k.view(), &problem, &()).unwrap();
-    assert!(apart(scores(&found), scores(&plain.fit(x.view(), &problem, &()).unwrap())) < 1e-7);
-    let mut turned = kernel_matrix(&x, Kernel::Rbf { gamma: 3.0 });
-    turned[3][5] += 0.1;
-    let turned = Matrix::dense(turned.concat(), 60, 60).unwrap();
-    let error = given.fit(turned.view(), &problem, &()).unwrap_err().to_string();
+    assert!(max_difference(scores(&found), scores(&plain.fit(x.view(), &problem, &()).unwrap())) < 1e-7);
+    let mut asymmetric = kernel_matrix(&x, Kernel::Rbf { gamma: 3.0 });
+    asymmetric[3][5] += 0.1;
+    let asymmetric = Matrix::dense(asymmetric.concat(), 60, 60).unwrap();
+    let error = given.fit(asymmetric.view(), &problem, &()).unwrap_err().to_string();
     assert!(error.contains("it must be symmetric"), "{error}");
 }

@@ -1,5 +1,5 @@
-//! Spectral clustering in a kernel space against its own equations, its constraints, its limit, and shapes that a straight
-//! line cannot separate.
+//! Spectral clustering in a kernel space against its own equations, its constraints, its limit, and on shapes that are not
+//! linearly separable.
 
 use evermargin::data::MatrixView;
 use evermargin::datasets::{GenerateParams, generate};
@@ -8,7 +8,7 @@ use evermargin::graph::{Graph, GraphParams, Weights};
 use evermargin::solver::{Progress, Watch};
 use evermargin::{Kernel, Matrix, Model};
 
-fn made(name: &str, rows: usize, noise: f64, seed: u64) -> (Matrix, Vec<u32>) {
+fn generate_set(name: &str, rows: usize, noise: f64, seed: u64) -> (Matrix, Vec<u32>) {
     let params = GenerateParams { rows, noise: Some(noise), seed, ..Default::default() };
     let (x, labels) = generate(name, &params).unwrap();
     (x, labels.of.iter().map(|c| c.unwrap()).collect())
@@ -28,7 +28,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// Σ c K(p, x) in double precision.
-fn exactly(model: &Model, x: MatrixView<'_>, output: usize) -> Vec<f64> {
+fn exact_output(model: &Model, x: MatrixView<'_>, output: usize) -> Vec<f64> {
     let Model::Expansion { kernel, points, coef, bias } = model else { panic!("no expansion") };
     let value = |i: usize| {
         let terms = (0..points.rows()).map(|p| coef[output][p] * kernel.eval(points.view().row(p), x.row(i)));
@@ -38,21 +38,21 @@ fn exactly(model: &Model, x: MatrixView<'_>, output: usize) -> Vec<f64> {
 }
 
 /// |f|² of an output.
-fn size(model: &Model, output: usize) -> f64 {
+fn squared_norm(model: &Model, output: usize) -> f64 {
     let Model::Expansion { points, coef, .. } = model else { panic!("no expansion") };
-    dot(&coef[output], &exactly(model, points.view(), output))
+    dot(&coef[output], &exact_output(model, points.view(), output))
 }
 
-/// Share of rows whose sign tells their class, whichever sign is which.
-fn told(f: &[f64], class: &[u32]) -> f64 {
+/// Fraction of rows whose sign agrees with their class, for the better of the two assignments of signs.
+fn agreement(f: &[f64], class: &[u32]) -> f64 {
     let right = f.iter().zip(class).filter(|(f, c)| (**f > 0.0) == (**c == 1)).count();
     right.max(f.len() - right) as f64 / f.len() as f64
 }
 
 #[test]
-fn coordinates_are_centred_of_length_one_and_orthogonal() {
-    // invariant 8 of the digest, and the objective is what it says
-    let (x, _) = made("two-moons", 150, 0.1, 1);
+fn coordinates_are_centered_and_orthonormal() {
+    // orthonormal coordinates (invariant 8), and the reported objective equals its definition
+    let (x, _) = generate_set("two-moons", 150, 0.1, 1);
     for gamma in [1e-6, 1e-3, 1.0] {
         for by_degree in [false, true] {
             let p = SpectralParams { by_degree, ..params(gamma, 6) };
@@ -71,7 +71,7 @@ fn coordinates_are_centred_of_length_one_and_orthogonal() {
                 }
                 let mut lf = vec![0.0; 150];
                 graph.laplacian(f, false, &mut lf);
-                let objective = gamma * size(&found.model, a) + dot(f, &lf);
+                let objective = gamma * squared_norm(&found.model, a) + dot(f, &lf);
                 assert!((objective - found.objectives[a]).abs() < 1e-6 * objective, "{objective} {found:?}");
                 let far = f.iter().fold(0.0f64, |m, v| if v.abs() > m.abs() { *v } else { m });
                 assert!(far > 0.0);
@@ -82,9 +82,9 @@ fn coordinates_are_centred_of_length_one_and_orthogonal() {
 }
 
 #[test]
-fn no_feasible_function_does_better() {
-    // stationary: K(γα + Lf − λf − μ1) = 0; and a minimum: random functions that meet the constraints vary more
-    let (x, _) = made("two-moons", 60, 0.1, 2);
+fn coordinates_are_stationary_and_minimal() {
+    // stationarity: K(γα + Lf − λf − μ1) = 0; minimality: random functions that satisfy the constraints have larger values
+    let (x, _) = generate_set("two-moons", 60, 0.1, 2);
     let p = params(0.01, 5);
     let graph = Graph::nearest(x.view(), &p.graph, &()).unwrap().unwrap();
     let found = run(&x, 2, &p);
@@ -101,7 +101,7 @@ fn no_feasible_function_does_better() {
         let times_k =
             |h: &[f64]| (0..60).map(|i| (0..60).map(|j| k(i, j) * h[j]).sum()).collect::<Vec<f64>>();
         let (kh, mut ones) = (times_k(&h), times_k(&[1.0; 60]));
-        // what is left must be a multiple of K1, and nothing of the coordinates before
+        // the rest must be a multiple of K1, without components in the previous coordinates
         let mu = dot(&kh, &ones) / dot(&ones, &ones);
         ones.iter_mut().zip(&kh).for_each(|(o, h)| *o = h - mu * *o);
         let scale = lambda * dot(&times_k(f), &times_k(f)).sqrt();
@@ -126,39 +126,39 @@ fn no_feasible_function_does_better() {
 }
 
 #[test]
-fn moons_and_spirals_are_told_apart_and_so_are_new_points() {
+fn separates_moons_and_spirals_including_new_points() {
     let sharp = SpectralParams { kernel: Kernel::Rbf { gamma: 60.0 }, ..params(1e-4, 6) };
     for (name, noise, p) in [("two-moons", 0.06, params(1e-4, 6)), ("spirals", 0.01, sharp)] {
-        let (x, class) = made(name, 500, noise, 3);
+        let (x, class) = generate_set(name, 500, noise, 3);
         let found = cluster(x.view(), &p, &()).unwrap().unwrap();
-        assert_eq!(told(&found.coordinates[0], &class), 1.0, "{name}");
-        let (new, class) = made(name, 500, noise, 4);
-        let share = told(&found.model.decision(new.view()).unwrap(), &class);
+        assert_eq!(agreement(&found.coordinates[0], &class), 1.0, "{name}");
+        let (new, class) = generate_set(name, 500, noise, 4);
+        let share = agreement(&found.model.decision(new.view()).unwrap(), &class);
         assert!(share > 0.995, "{name} {share}");
-        // a straight cut does not do it
+        // a linear kernel does not separate them
         let straight = SpectralParams { kernel: Kernel::Linear, ..p };
-        assert!(told(&run(&x, 1, &straight).coordinates[0], &class) < 0.95);
+        assert!(agreement(&run(&x, 1, &straight).coordinates[0], &class) < 0.95);
     }
 }
 
 #[test]
-fn the_model_gives_the_rows_their_coordinates() {
-    let (x, _) = made("two-moons", 200, 0.1, 5);
+fn decisions_of_the_model_equal_the_coordinates() {
+    let (x, _) = generate_set("two-moons", 200, 0.1, 5);
     let found = run(&x, 3, &params(1e-3, 6));
-    let said = found.model.decision(x.view()).unwrap();
+    let decisions = found.model.decision(x.view()).unwrap();
     let Model::Expansion { coef, .. } = &found.model else { panic!("no expansion") };
     for (a, f) in found.coordinates.iter().enumerate() {
-        let exact = exactly(&found.model, x.view(), a);
+        let exact = exact_output(&found.model, x.view(), a);
         assert!(f.iter().zip(&exact).all(|(f, e)| (f - e).abs() < 1e-8));
-        // single precision: CONTRIBUTING, tolerances
+        // single precision; see tolerances in CONTRIBUTING
         let tolerance = 1e-5 * coef[a].iter().map(|c| c.abs()).sum::<f64>();
-        assert!((0..200).all(|i| (f[i] - said[3 * i + a]).abs() < tolerance.max(1e-9)));
+        assert!((0..200).all(|i| (f[i] - decisions[3 * i + a]).abs() < tolerance.max(1e-9)));
     }
 }
 
 #[test]
-fn a_small_gamma_leads_to_the_eigenvectors_of_the_graph() {
-    let (x, _) = made("two-moons", 120, 0.1, 6);
+fn a_small_gamma_gives_the_eigenvectors_of_the_graph() {
+    let (x, _) = generate_set("two-moons", 120, 0.1, 6);
     let p = SpectralParams { kernel: Kernel::Rbf { gamma: 200.0 }, ..params(1e-9, 8) };
     let graph = Graph::nearest(x.view(), &p.graph, &()).unwrap().unwrap();
     assert_eq!(graph.components().iter().max(), Some(&0));
@@ -170,15 +170,15 @@ fn a_small_gamma_leads_to_the_eigenvectors_of_the_graph() {
 }
 
 #[test]
-fn the_baseline_are_eigenvectors_orthogonal_to_what_costs_nothing() {
-    let (x, class) = made("two-moons", 300, 0.06, 7);
-    // three pieces: which of them belong together the graph cannot say, the kernel can
+fn plain_spectral_clustering_gives_eigenvectors_orthogonal_to_the_null_space() {
+    let (x, class) = generate_set("two-moons", 300, 0.06, 7);
+    // three components: the graph cannot tell which of them belong together, but the kernel can
     let pieces = run(&x, 1, &params(1e-4, 6));
-    assert_eq!((pieces.components, told(&pieces.coordinates[0], &class)), (3, 1.0));
+    assert_eq!((pieces.components, agreement(&pieces.coordinates[0], &class)), (3, 1.0));
     let graph = Graph::nearest(x.view(), &params(1.0, 10).graph, &()).unwrap().unwrap();
     for normalized in [false, true] {
         let found = plain(&graph, 2, normalized).unwrap();
-        assert_eq!(told(&found[0], &class), 1.0);
+        assert_eq!(agreement(&found[0], &class), 1.0);
         let free = |i: usize| if normalized { graph.degrees()[i].sqrt() } else { 1.0 };
         assert!((0..300).map(|i| free(i) * found[0][i]).sum::<f64>().abs() < 1e-10);
         let mut lf = vec![0.0; 300];
@@ -194,8 +194,8 @@ fn the_baseline_are_eigenvectors_orthogonal_to_what_costs_nothing() {
 }
 
 #[test]
-fn order_of_rows_layout_and_threads_do_not_matter() {
-    let (x, _) = made("two-moons", 100, 0.1, 8);
+fn coordinates_do_not_depend_on_row_order_storage_or_threads() {
+    let (x, _) = generate_set("two-moons", 100, 0.1, 8);
     let p = params(0.01, 5);
     let found = run(&x, 2, &p);
     let order: Vec<usize> = (0..100).map(|i| (i * 37) % 100).collect();
@@ -214,14 +214,14 @@ fn order_of_rows_layout_and_threads_do_not_matter() {
 }
 
 #[test]
-fn what_has_no_answer_is_said() {
-    struct Never;
-    impl Watch for Never {
+fn refuses_invalid_parameters_and_data() {
+    struct StopImmediately;
+    impl Watch for StopImmediately {
         fn proceed(&self, _: &Progress) -> bool {
             false
         }
     }
-    let (x, _) = made("two-moons", 40, 0.1, 9);
+    let (x, _) = generate_set("two-moons", 40, 0.1, 9);
     let error = |count, p: SpectralParams| embed(x.view(), count, &p, &()).unwrap_err().to_string();
     let p = params(0.01, 5);
     assert_eq!(error(0, p), "parameter coordinates = 0: must be 1 or more, and fewer than the 40 rows");
@@ -234,7 +234,7 @@ fn what_has_no_answer_is_said() {
         error(3, SpectralParams { kernel: Kernel::Linear, ..p }),
         "parameter coordinates = 3: must be at most 1, the dimension of the function space (identical rows, few landmarks, or a very wide or narrow kernel reduce it)"
     );
-    assert!(embed(x.view(), 1, &p, &Never).unwrap().is_none());
+    assert!(embed(x.view(), 1, &p, &StopImmediately).unwrap().is_none());
     let same = Matrix::dense(vec![1.0; 20], 10, 2).unwrap();
     assert!(embed(same.view(), 1, &p, &()).unwrap_err().to_string().contains("coordinates"));
 }

@@ -1,4 +1,4 @@
-//! Exemplars against their definition, brute force and the convex relaxation; summaries along streams.
+//! Exemplars against their definition, brute force and the convex relaxation; summaries of streams.
 
 use evermargin::data::{Matrix, MatrixView};
 use evermargin::kernel::Kernel;
@@ -13,7 +13,7 @@ use rand_pcg::Pcg64;
 
 const GOLDEN: [f64; 12] = [1.0, 0.0, 0.9, 0.1, 0.8, 0.3, 0.2, 0.9, 0.0, 1.0, 0.1, 0.7];
 
-/// The kernel of width 0.5 of the golden vectors.
+/// RBF kernel of width 0.5, used for the golden values.
 const NARROW: Kernel = Kernel::Rbf { gamma: 2.0 };
 
 fn matrix(values: &[f64], cols: usize) -> Matrix {
@@ -25,7 +25,7 @@ fn random(n: usize, d: usize, low: f64, seed: u64) -> Matrix {
     matrix(&(0..n * d).map(|_| rng.random_range(low..1.0)).collect::<Vec<_>>(), d)
 }
 
-/// Three clouds, the last with one row in fifty.
+/// Three clouds; the third has one row in fifty.
 fn clouds(n: usize, seed: u64) -> Matrix {
     let mut rng = Pcg64::seed_from_u64(seed);
     let mut values = Vec::new();
@@ -53,7 +53,7 @@ fn k(kernel: Kernel, a: MatrixView<'_>, i: usize, b: MatrixView<'_>, j: usize) -
     kernel.eval(a.row(i), b.row(j))
 }
 
-/// G of the definition, every sum written out.
+/// G from its definition, with all sums written out.
 fn g(pool: &Pool<'_>, kernel: Kernel, lambda: [f64; 3], set: &[usize]) -> f64 {
     let x = pool.x;
     let weight = |j: usize| pool.weight.get(j).copied().unwrap_or(1.0);
@@ -71,7 +71,7 @@ fn g(pool: &Pool<'_>, kernel: Kernel, lambda: [f64; 3], set: &[usize]) -> f64 {
     value
 }
 
-/// F of the definition.
+/// F from its definition.
 fn f(pool: &Pool<'_>, kernel: Kernel, set: &[usize]) -> f64 {
     let x = pool.x;
     let best = |z: MatrixView<'_>, i: usize| set.iter().map(|&e| k(kernel, x, e, z, i)).fold(0.0, f64::max);
@@ -80,7 +80,7 @@ fn f(pool: &Pool<'_>, kernel: Kernel, set: &[usize]) -> f64 {
     own + pool.next_batch_weight.map_or(0.0, |(b, eta)| (0..b.rows()).map(|i| eta * best(b, i)).sum())
 }
 
-/// Greedy by the definition: values of whole sets, no running sums. λ₁ may depend on the pick.
+/// Greedy selection from the definition: values of whole sets, without running sums. λ₁ may depend on the pick.
 fn greedy(n: usize, count: usize, value: impl Fn(&[usize], usize) -> f64) -> Vec<usize> {
     let mut set: Vec<usize> = Vec::new();
     for pick in 1..=count {
@@ -105,7 +105,7 @@ fn assert_close(a: f64, b: f64, tolerance: f64) {
 }
 
 #[test]
-fn golden_picks_and_gains() {
+fn picks_and_gains_equal_the_golden_values() {
     let (x, l) = (matrix(&GOLDEN, 2), matrix(&[1.0, 0.2, 0.1, 1.0], 2));
     let pool = Pool { labeled: Some(l.view()), ..Pool::of(x.view()) };
     for (lambda, order, gains) in [
@@ -115,7 +115,7 @@ fn golden_picks_and_gains() {
     ] {
         let picks = choose(&weighted(NARROW, lambda), &pool, 3, &()).unwrap();
         assert_eq!(picks.order, order);
-        // printed to six digits; kernel values are single precision
+        // the golden values have six decimal digits; kernel values are single precision
         picks.gains.iter().zip(gains).for_each(|(a, b)| assert!((a - b).abs() < 3e-6, "{a} is not {b}"));
     }
     let first = [2.829352, 3.160289, 3.335395, 3.271116, 2.903225, 3.161011];
@@ -126,7 +126,7 @@ fn golden_picks_and_gains() {
 }
 
 #[test]
-fn picks_are_those_of_the_definition() {
+fn picks_equal_greedy_selection_from_the_definition() {
     let kernels = [
         Kernel::Linear,
         Kernel::Rbf { gamma: 1.3 },
@@ -171,7 +171,7 @@ fn picks_are_those_of_the_definition() {
 }
 
 #[test]
-fn lazy_and_plain_picks_are_the_same() {
+fn lazy_and_plain_greedy_give_the_same_picks() {
     let kernels =
         [Kernel::Linear, Kernel::Rbf { gamma: 2.0 }, Kernel::Poly { gamma: 1.0, coef0: 0.0, degree: 3 }];
     for seed in 0..18u64 {
@@ -206,7 +206,7 @@ fn lazy_and_plain_picks_are_the_same() {
 }
 
 #[test]
-fn what_is_maximized_is_submodular_and_monotone() {
+fn both_objectives_are_submodular_and_monotone() {
     for seed in 0..10 {
         let x = random(6, 3, 0.0, seed);
         let pool = Pool::of(x.view());
@@ -218,7 +218,7 @@ fn what_is_maximized_is_submodular_and_monotone() {
             for set in subsets(6) {
                 let plus = |more: &[usize]| [set.as_slice(), more].concat();
                 for m in (0..6).filter(|m| !set.contains(m)) {
-                    // monotone with the source's constant λ₁d(2n + 1) an element
+                    // monotone after adding the constant λ₁d(2n + 1) of the source per element
                     assert!(value(&plus(&[m])) - value(&set) + 0.8 * d * 13.0 >= -1e-6);
                     assert!(cover(&plus(&[m])) - cover(&set) >= -1e-6);
                     for q in (0..6).filter(|q| *q != m && !set.contains(q)) {
@@ -235,7 +235,7 @@ fn what_is_maximized_is_submodular_and_monotone() {
 }
 
 #[test]
-fn brute_force_is_never_far_better() {
+fn greedy_reaches_its_guarantee_and_the_relaxation_is_an_upper_bound() {
     for seed in 0..20 {
         let x = random(10, 2, -1.0, 100 + seed);
         let pool = Pool::of(x.view());
@@ -246,7 +246,8 @@ fn brute_force_is_never_far_better() {
         let reached = objective(&params, &pool, &picks.order).unwrap();
         assert!(reached >= (1.0 - (-1.0f64).exp()) * best && reached <= best + 1e-5);
 
-        // the relaxation is a bound of every set, and its solution optimal: one price for all that are between 0 and 1
+        // the relaxation is an upper bound for all sets, and its solution is optimal: gradients of all shares strictly
+        // between 0 and 1 are equal
         let params = with(NARROW, Lambda::Static);
         let lambda = 10.0 / 8.0;
         let best = sets.iter().map(|s| g(&pool, NARROW, [lambda, 0.0, 1.0], s)).fold(f64::MIN, f64::max);
@@ -267,7 +268,7 @@ fn brute_force_is_never_far_better() {
 }
 
 #[test]
-fn the_objective_is_the_distance_of_means() {
+fn the_objective_equals_the_negative_distance_of_kernel_means() {
     let x = random(40, 3, -1.0, 5);
     let pool = Pool::of(x.view());
     let mean = |rows: &[usize], others: &[usize]| {
@@ -283,14 +284,14 @@ fn the_objective_is_the_distance_of_means() {
         let value: f64 = picks.gains.iter().sum();
         assert_close(value, constant - 0.5 * 40.0 * count as f64 * apart, 1e-5);
         assert!(count < 40 || apart.abs() < 1e-12);
-        // herding tells the same of its own picks
+        // for herding, the reported value equals the objective of its own picks
         let (picks, value) = choose_and_score(&with(NARROW, Lambda::Auto), &pool, count, &()).unwrap();
         assert_close(value, objective(&with(NARROW, Lambda::Static), &pool, &picks.order).unwrap(), 1e-9);
     }
 }
 
 #[test]
-fn smaller_summaries_are_the_first_rows_of_larger_ones() {
+fn a_smaller_summary_is_a_prefix_of_a_larger_one() {
     let x = clouds(300, 1);
     for params in [with(NARROW, Lambda::Auto), with(Kernel::Linear, Lambda::Auto), facility(NARROW)] {
         let large = choose(&params, &Pool::of(x.view()), 80, &()).unwrap();
@@ -303,9 +304,9 @@ fn smaller_summaries_are_the_first_rows_of_larger_ones() {
 }
 
 #[test]
-fn without_a_matrix_the_linear_kernel_picks_the_same() {
+fn the_linear_kernel_without_a_kernel_matrix_gives_the_same_picks() {
     let mut rng = Pcg64::seed_from_u64(9);
-    // whole numbers, exact in single precision
+    // integers, exact in single precision
     let values: Vec<f64> = (0..120 * 5).map(|_| f64::from(rng.random_range(-3..=3))).collect();
     let x = matrix(&values, 5);
     let l = x.view().select(&[1, 2, 3]);
@@ -322,7 +323,7 @@ fn without_a_matrix_the_linear_kernel_picks_the_same() {
 }
 
 #[test]
-fn neither_order_of_rows_nor_a_common_factor_matters() {
+fn picks_do_not_depend_on_row_order_or_a_common_factor() {
     let x = random(60, 3, -1.0, 3);
     let order: Vec<usize> = (0..60).map(|i| (i * 23 + 5) % 60).collect();
     let moved = x.view().select(&order);
@@ -338,7 +339,7 @@ fn neither_order_of_rows_nor_a_common_factor_matters() {
 }
 
 #[test]
-fn what_fits_into_memory_changes_no_bit() {
+fn results_are_bit_identical_for_any_cache_size() {
     let (dense, sparse) = (random(400, 6, -1.0, 4), {
         let mut x = random(400, 40, -1.0, 4);
         if let Matrix::Dense { values, .. } = &mut x {
@@ -360,7 +361,7 @@ fn what_fits_into_memory_changes_no_bit() {
 }
 
 #[test]
-fn threads_change_no_bit() {
+fn results_are_bit_identical_for_any_number_of_threads() {
     let x = random(900, 6, -1.0, 4);
     let run = |threads: usize| {
         rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(|| {
@@ -377,15 +378,15 @@ fn threads_change_no_bit() {
 }
 
 #[test]
-fn thin_clouds_are_remembered() {
-    // ten rows of five hundred: in proportion by means, at once by cover
+fn small_clusters_and_clusters_of_the_next_batch_are_represented() {
+    // ten of five hundred rows: herding includes them in proportion, facility location within the first few picks
     let x = clouds(500, 2);
     for (params, count, most) in [(with(NARROW, Lambda::Auto), 100, 4), (facility(NARROW), 12, 3)] {
         let picks = choose(&params, &Pool::of(x.view()), count, &()).unwrap();
         let far = picks.order.iter().filter(|i| *i % 50 == 0).count();
         assert!((1..=most).contains(&far), "{far} of the thin cloud by {:?}", params.objective);
     }
-    // a row alone here, a crowd in the next batch
+    // a single row here that is a cluster in the next batch
     let here = matrix(&[0.0, 0.1, 0.05, 0.12, 5.0], 1);
     let next = matrix(&[5.0, 5.1, 4.9, 5.0, 5.05, 4.95, 5.1, 5.0], 1);
     let next_batch_weight = Some((next.view(), 1.0));
@@ -398,7 +399,7 @@ fn thin_clouds_are_remembered() {
 }
 
 #[test]
-fn weights_go_to_the_nearest_exemplar() {
+fn weights_are_added_to_the_nearest_exemplar() {
     let x = random(200, 3, -1.0, 8);
     let weight: Vec<f64> = (0..200).map(|i| f64::from(i % 5)).collect();
     let picks = [17, 3, 150, 99, 42, 8];
@@ -414,14 +415,14 @@ fn weights_go_to_the_nearest_exemplar() {
         }
         assert_eq!(carry_weights(x.view(), &weight, &picks, kernel).unwrap(), expected);
     }
-    // copies keep their own weight
+    // each copy keeps its own weight
     let copies = matrix(&[1.0, 1.0, 1.0, 2.0], 1);
     assert_eq!(carry_weights(copies.view(), &[], &[1, 0], NARROW).unwrap(), [3.0, 1.0]);
     assert_eq!(carry_weights(copies.view(), &[], &[], NARROW).unwrap(), [0.0; 0]);
 }
 
 #[test]
-fn a_stream_stays_within_its_cap_and_every_sample_counts() {
+fn a_stream_summary_keeps_its_cap_and_the_total_weight() {
     let mut rng = Pcg64::seed_from_u64(6);
     for params in [with(NARROW, Lambda::Auto), with(Kernel::Linear, Lambda::Auto), facility(NARROW)] {
         let mut summary = Summary::new(params, 20, 2, false).unwrap();
@@ -439,7 +440,7 @@ fn a_stream_stays_within_its_cap_and_every_sample_counts() {
 }
 
 #[test]
-fn merged_parts_come_near_the_whole_and_never_below_a_part() {
+fn a_merged_summary_is_close_to_the_whole_and_not_below_its_parts() {
     for (params, seed) in [(with(NARROW, Lambda::Auto), 1), (facility(NARROW), 2), (facility(NARROW), 3)] {
         let x = clouds(600, seed);
         let part = |rows: std::ops::Range<usize>| {
@@ -457,7 +458,7 @@ fn merged_parts_come_near_the_whole_and_never_below_a_part() {
         assert_eq!(merged.exemplars(), &both.view().select(&kept));
         assert_eq!((merged.exemplars().rows(), merged.seen()), (15, 600));
         assert_eq!(merged.weights().iter().sum::<f64>(), 600.0);
-        // all of them on the data itself, exemplars appended as rows without weight
+        // values on the data itself; the exemplars are appended as rows of weight 0
         let value = |e: &Matrix| {
             let mut all = x.clone();
             (0..e.rows()).for_each(|i| all.push(e.view().row(i)));
@@ -475,8 +476,8 @@ fn merged_parts_come_near_the_whole_and_never_below_a_part() {
 }
 
 #[test]
-fn a_part_that_is_better_than_the_union_is_kept() {
-    // greedy takes the middle first and then cannot have both ends
+fn merging_keeps_a_part_that_is_better_than_greedy_on_the_union() {
+    // greedy takes the middle first, which excludes the set of both ends
     let (a, b) = (matrix(&[-1.0, 1.0], 1), matrix(&[0.0], 1));
     let params = facility(Kernel::Rbf { gamma: 0.6 });
     let of = |x: &Matrix, w: Vec<f64>| Summary::of(params.clone(), 2, x.clone(), w, 3).unwrap();
@@ -493,7 +494,7 @@ fn a_part_that_is_better_than_the_union_is_kept() {
 }
 
 #[test]
-fn a_summary_survives_being_written_down() {
+fn a_summary_survives_a_serialization_round_trip() {
     let mut summary = Summary::new(with(NARROW, Lambda::Auto), 9, 2, false).unwrap();
     summary.absorb(clouds(300, 4).view(), &()).unwrap();
     let mut again: Summary = serde_json::from_value(serde_json::to_value(&summary).unwrap()).unwrap();
@@ -504,16 +505,16 @@ fn a_summary_survives_being_written_down() {
     assert_eq!(again, summary);
 }
 
-struct Stopped;
+struct StopImmediately;
 
-impl Watch for Stopped {
+impl Watch for StopImmediately {
     fn proceed(&self, _: &Progress) -> bool {
         false
     }
 }
 
 #[test]
-fn smallest_cases_and_being_told_to_stop() {
+fn handles_empty_input_single_rows_zeros_and_interrupts() {
     let empty = Matrix::empty(3, false);
     let one = random(1, 3, 0.0, 1);
     let zeros = matrix(&[0.0; 12], 3);
@@ -532,17 +533,17 @@ fn smallest_cases_and_being_told_to_stop() {
         let mut all = order(&random(30, 3, 0.0, 2), usize::MAX);
         all.sort_unstable();
         assert_eq!(all, (0..30).collect::<Vec<_>>());
-        let picks = choose(&params, &Pool::of(one.view()), 1, &Stopped).unwrap();
+        let picks = choose(&params, &Pool::of(one.view()), 1, &StopImmediately).unwrap();
         assert_eq!((picks.order, picks.exit), (vec![], Exit::Interrupted));
         let mut summary = Summary::new(params.clone(), 2, 3, false).unwrap();
-        assert!(!summary.absorb(one.view(), &Stopped).unwrap());
+        assert!(!summary.absorb(one.view(), &StopImmediately).unwrap());
         assert!(summary.absorb(empty.view(), &()).unwrap());
         assert_eq!((summary.seen(), summary.exemplars().rows()), (0, 0));
     }
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn refuses_invalid_parameters_and_data() {
     let x = random(5, 2, -1.0, 1);
     let text = |result: evermargin::Result<Picks>| result.unwrap_err().to_string();
     let of = |params: &ExemplarParams| text(choose(params, &Pool::of(x.view()), 2, &()));

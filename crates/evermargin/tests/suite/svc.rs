@@ -1,5 +1,5 @@
-//! `svc` against independent judges: exhaustive search on tiny problems, the optimality conditions computed
-//! from scratch in double precision, and what must not change when the same problem is posed differently.
+//! `svc` against independent references: exhaustive search on tiny problems, the optimality conditions computed from
+//! scratch in double precision, and invariance under equivalent formulations of one problem.
 
 use crate::common::eliminate;
 use crate::common::svc::{
@@ -15,7 +15,7 @@ use proptest::prelude::*;
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::SeedableRng;
 
-/// The optimum of the dual by trying every assignment of variables to lower bound, upper bound or inside.
+/// Optimum of the dual, found by assigning each variable to its lower bound, its upper bound or the inside in every way.
 fn exhaustive(k: &[Vec<f64>], y: &[f64], c: f64) -> f64 {
     let n = y.len();
     let mut best = 0.0f64;
@@ -51,7 +51,7 @@ fn exhaustive(k: &[Vec<f64>], y: &[f64], c: f64) -> f64 {
 }
 
 #[test]
-fn tiny_problems_reach_the_exhaustive_optimum() {
+fn tiny_problems_reach_the_optimum_of_exhaustive_search() {
     for seed in 0..40 {
         let kernel = KERNELS[seed as usize % KERNELS.len()];
         let c = [0.1, 1.0, 10.0][seed as usize % 3];
@@ -77,7 +77,7 @@ fn larger_problems_satisfy_the_optimality_conditions() {
 }
 
 #[test]
-fn a_cache_of_a_few_rows_gives_the_same_answer() {
+fn a_small_kernel_cache_gives_the_same_decisions() {
     let p = clouds(900, 4, 3);
     let (large, _) = solve_dual(&p, KERNELS[1], 2.0, 1e-6, 1 << 30);
     let (small, gram) = solve_dual(&p, KERNELS[1], 2.0, 1e-6, 0);
@@ -86,7 +86,7 @@ fn a_cache_of_a_few_rows_gives_the_same_answer() {
 }
 
 #[test]
-fn moving_on_from_another_solution_ends_where_a_cold_start_does() {
+fn warm_starts_by_rescaling_and_by_set_alpha_reach_the_optimum() {
     let p = clouds(400, 3, 5);
     let (mut warm, mut gram) = solve_dual(&p, KERNELS[1], 0.5, 1e-7, 1 << 30);
     warm.rescale(8.0);
@@ -102,11 +102,11 @@ fn moving_on_from_another_solution_ends_where_a_cold_start_does() {
         p.targets.y.iter().map(|y| 4.0 * y.sign().max(0.0)).collect(),
     );
     moved.set_alpha(gram.as_mut(), cold.alpha());
-    assert!(moved.violation() < 1e-4, "the gradient did not follow: {}", moved.violation());
+    assert!(moved.violation() < 1e-4, "the gradient was not updated: {}", moved.violation());
 }
 
 #[test]
-fn a_moved_bound_moves_the_solution() {
+fn changed_bounds_give_the_solution_of_a_fresh_problem() {
     let p = clouds(60, 2, 8);
     let (mut dual, mut gram) = solve_dual(&p, KERNELS[1], 1.0, 1e-8, 1 << 30);
     for i in 0..60 {
@@ -119,7 +119,7 @@ fn a_moved_bound_moves_the_solution() {
 }
 
 #[test]
-fn a_shifted_target_is_solved_too() {
+fn solves_a_dual_with_real_valued_targets() {
     let p = clouds(300, 3, 2);
     let (target, c): (Vec<f64>, f64) = ((0..300).map(|i| f64::from(i % 7) - 3.0).collect(), 1.5);
     let mut dual = Dual::new(target.clone(), vec![-c; 300], vec![c; 300]);
@@ -135,7 +135,7 @@ fn a_shifted_target_is_solved_too() {
 }
 
 #[test]
-fn a_precomputed_kernel_gives_the_model_of_the_kernel_itself() {
+fn a_precomputed_kernel_gives_the_decisions_of_the_kernel_itself() {
     let (p, kernel) = (clouds(150, 3, 4), KERNELS[1]);
     let k = kernel_matrix(&p.x, kernel).concat();
     let given = Problem { x: Matrix::dense(k, 150, 150).unwrap(), targets: p.targets.clone() };
@@ -148,7 +148,7 @@ fn a_precomputed_kernel_gives_the_model_of_the_kernel_itself() {
 }
 
 #[test]
-fn one_vs_one_pairs_share_rows_and_equal_separate_fits() {
+fn one_vs_one_pairs_share_kernel_rows_and_equal_separate_fits() {
     let p = clouds(240, 3, 6);
     let class: Vec<usize> = (0..240).map(|i| i % 4).collect();
     let problems: Vec<Targets> = (0..4)
@@ -177,7 +177,7 @@ fn one_vs_one_pairs_share_rows_and_equal_separate_fits() {
 }
 
 #[test]
-fn one_vs_rest_problems_reuse_each_others_rows() {
+fn one_vs_rest_problems_share_kernel_rows() {
     let p = clouds(200, 3, 7);
     let flipped = Targets {
         y: p.targets.y.iter().map(|y| if *y == Label::Pos { Label::Neg } else { Label::Pos }).collect(),
@@ -217,7 +217,7 @@ fn cross_validation_equals_fits_without_the_fold() {
 }
 
 #[test]
-fn bits_do_not_depend_on_threads() {
+fn results_are_bit_identical_for_any_number_of_threads() {
     let p = clouds(1500, 20, 11);
     let sparse = Problem { x: sparsify(&p.x, 0.85), targets: p.targets.clone() };
     for p in [&p, &sparse] {
@@ -239,7 +239,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
-    fn a_weight_of_k_equals_k_copies_and_of_zero_absence(seed in 0u64..1000, k in 1usize..4) {
+    fn weight_k_equals_k_copies_and_weight_zero_equals_removal(seed in 0u64..1000, k in 1usize..4) {
         let p = clouds(40, 2, seed);
         let mut weighted = Problem { x: p.x.clone(), targets: p.targets.clone() };
         let mut copies: Vec<usize> = Vec::new();
@@ -258,7 +258,7 @@ proptest! {
     }
 
     #[test]
-    fn optimality_holds_and_the_gap_is_small(
+    fn optimality_conditions_hold_and_the_duality_gap_is_small(
         seed in any::<u64>(), rows in 4usize..150, kernel in 0usize..4, c in -6i32..6,
     ) {
         let (p, c) = (clouds(rows, 3, seed), f64::from(c).exp2());
@@ -269,7 +269,7 @@ proptest! {
     }
 
     #[test]
-    fn a_warm_start_ends_where_a_cold_one_does(seed in any::<u64>(), from in -4i32..4, to in -4i32..4) {
+    fn warm_starts_reach_the_solution_of_cold_starts(seed in any::<u64>(), from in -4i32..4, to in -4i32..4) {
         let (p, from, to) = (clouds(80, 3, seed), f64::from(from).exp2(), f64::from(to).exp2());
         let (mut warm, mut gram) = solve_dual(&p, KERNELS[1], from, 1e-6, 1 << 20);
         warm.rescale(to / from);
@@ -281,7 +281,7 @@ proptest! {
     }
 
     #[test]
-    fn sparse_equals_dense_and_order_does_not_matter(
+    fn sparse_dense_and_shuffled_rows_give_the_same_decisions(
         seed in 0u64..1000, zeros in 0.0f64..0.95, order in Just((0..60).collect::<Vec<usize>>()).prop_shuffle(),
     ) {
         let p = clouds(60, 6, seed);
@@ -296,7 +296,7 @@ proptest! {
     }
 
     #[test]
-    fn decisions_equal_the_plain_sum(seed in 0u64..1000, sparse in any::<bool>()) {
+    fn decisions_equal_the_kernel_sum_from_its_definition(seed in 0u64..1000, sparse in any::<bool>()) {
         let p = clouds(80, 9, seed);
         let x = if sparse { sparsify(&p.x, 0.8) } else { p.x.clone() };
         for kernel in KERNELS.into_iter().chain([Kernel::Sigmoid { gamma: 0.1, coef0: 0.2 }]) {

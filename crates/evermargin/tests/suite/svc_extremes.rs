@@ -1,5 +1,5 @@
-//! `svc` at the ends of what it is given: huge and tiny values, wide data, kernels that overflow, duplicates, limits,
-//! parameters that make no sense.
+//! `svc` with extreme input: huge and tiny values, wide data, kernels that overflow, duplicates, step limits and invalid
+//! parameters.
 use crate::common::svc::{KERNELS, Problem, close, clouds, decisions, fit, params, sparsify};
 use evermargin::estimators::supervised::svc::SvcParams;
 use evermargin::estimators::{Fit, Targets};
@@ -7,7 +7,7 @@ use evermargin::solver::{Exit, Progress, Watch};
 use evermargin::{Kernel, Label, Matrix, Model};
 
 #[test]
-fn large_offsets_and_scales_stay_exact() {
+fn large_offsets_and_scales_do_not_change_decisions() {
     let p = clouds(200, 3, 12);
     let Matrix::Dense { values, .. } = &p.x else { panic!("dense") };
     let kernel = Kernel::Rbf { gamma: 0.7 };
@@ -22,25 +22,26 @@ fn large_offsets_and_scales_stay_exact() {
 }
 
 #[test]
-fn a_large_constant_column_changes_nothing_even_in_wide_sparse_data() {
+fn a_large_constant_column_of_sparse_data_does_not_change_decisions() {
     let p = clouds(150, 6, 22);
     let sparse = Problem { x: sparsify(&p.x, 0.8), targets: p.targets.clone() };
     let Matrix::Csr { indptr, indices, values, .. } = &sparse.x else { panic!("sparse") };
-    let (mut p2, mut ix, mut v) = (vec![0], Vec::new(), Vec::new());
+    let (mut new_indptr, mut new_indices, mut v) = (vec![0], Vec::new(), Vec::new());
     for w in indptr.windows(2) {
-        ix.extend_from_slice(&indices[w[0]..w[1]]);
+        new_indices.extend_from_slice(&indices[w[0]..w[1]]);
         v.extend_from_slice(&values[w[0]..w[1]]);
-        ix.push(50_000);
+        new_indices.push(50_000);
         v.push(1000.0);
-        p2.push(ix.len());
+        new_indptr.push(new_indices.len());
     }
-    let offset = Problem { x: Matrix::csr(p2, ix, v, 50_001).unwrap(), targets: p.targets.clone() };
+    let offset =
+        Problem { x: Matrix::csr(new_indptr, new_indices, v, 50_001).unwrap(), targets: p.targets.clone() };
     let (a, b) = (fit(&params(KERNELS[1], 1.0), &offset), fit(&params(KERNELS[1], 1.0), &sparse));
     close(&decisions(&a, &offset.x), &decisions(&b, &sparse.x), 1e-4);
 }
 
 #[test]
-fn tiny_values_and_steep_kernels_learn_as_well() {
+fn tiny_values_with_large_gamma_do_not_change_decisions() {
     let p = clouds(100, 3, 23);
     let Matrix::Dense { values, .. } = &p.x else { panic!("dense") };
     let plain = decisions(&fit(&params(Kernel::Rbf { gamma: 0.7 }, 1.0), &p), &p.x);
@@ -51,7 +52,7 @@ fn tiny_values_and_steep_kernels_learn_as_well() {
 }
 
 #[test]
-fn a_million_columns_cost_memory_for_those_that_occur() {
+fn wide_sparse_data_gives_the_decisions_of_its_nonempty_columns() {
     let narrow = Problem { x: sparsify(&clouds(120, 8, 21).x, 0.7), targets: clouds(120, 8, 21).targets };
     let Matrix::Csr { indptr, indices, values, .. } = &narrow.x else { panic!("sparse") };
     let far = indices.iter().map(|c| c * 500_000 + 7).collect();
@@ -65,7 +66,7 @@ fn a_million_columns_cost_memory_for_those_that_occur() {
 }
 
 #[test]
-fn kernels_that_overflow_and_lopsided_matrices_are_refused() {
+fn refuses_overflowing_kernels_and_asymmetric_kernel_matrices() {
     let p = clouds(10, 2, 1);
     let Matrix::Dense { values, .. } = &p.x else { panic!("dense") };
     let large = Problem {
@@ -89,16 +90,16 @@ fn kernels_that_overflow_and_lopsided_matrices_are_refused() {
     );
     let mut k = vec![0.0; 100];
     k[1] = 1.0;
-    let lopsided = Matrix::dense(k, 10, 10).unwrap();
+    let asymmetric = Matrix::dense(k, 10, 10).unwrap();
     let given = params(Kernel::Precomputed, 1.0);
     assert_eq!(
-        given.fit(lopsided.view(), std::slice::from_ref(&p.targets), &()).unwrap_err().to_string(),
+        given.fit(asymmetric.view(), std::slice::from_ref(&p.targets), &()).unwrap_err().to_string(),
         "kernel matrix: entry (2, 1) is 0 but (1, 2) is 1; it must be symmetric"
     );
 }
 
 #[test]
-fn duplicates_with_opposite_labels_converge() {
+fn converges_on_duplicates_with_opposite_labels() {
     let x = Matrix::dense([0.0, 1.0, 0.5, 0.25].repeat(20), 40, 2).unwrap();
     let y = (0..40).map(|i| if i % 4 < 2 { Label::Pos } else { Label::Neg }).collect();
     let p = Problem { x, targets: Targets { y, cost: vec![1.0; 40] } };
@@ -108,7 +109,7 @@ fn duplicates_with_opposite_labels_converge() {
 }
 
 #[test]
-fn far_points_get_the_bias() {
+fn decision_of_a_distant_point_is_the_bias() {
     let p = clouds(50, 2, 13);
     let fitted = fit(&params(KERNELS[1], 1.0), &p);
     let Model::Expansion { bias, .. } = &fitted.model else { panic!("expansion") };
@@ -116,10 +117,10 @@ fn far_points_get_the_bias() {
     close(&decisions(&fitted, &far), &[bias[0], bias[0]], 1e-6);
 }
 
-/// Says stop after a number of calls.
-struct Patience(std::sync::atomic::AtomicU64);
+/// Stops training after a number of calls.
+struct StopAfter(std::sync::atomic::AtomicU64);
 
-impl Watch for Patience {
+impl Watch for StopAfter {
     fn proceed(&self, _: &Progress) -> bool {
         let left = self.0.load(std::sync::atomic::Ordering::Relaxed);
         self.0.store(left.saturating_sub(1), std::sync::atomic::Ordering::Relaxed);
@@ -128,10 +129,10 @@ impl Watch for Patience {
 }
 
 #[test]
-fn an_interrupt_or_a_limit_leaves_a_valid_model() {
+fn an_interrupt_or_a_step_limit_leaves_a_valid_model() {
     let p = clouds(2500, 6, 14);
     let base = SvcParams { kernel: KERNELS[1], c: 10.0, tolerance: 1e-7, ..Default::default() };
-    let stopped = base.fit(p.x.view(), std::slice::from_ref(&p.targets), &Patience(2.into())).unwrap();
+    let stopped = base.fit(p.x.view(), std::slice::from_ref(&p.targets), &StopAfter(2.into())).unwrap();
     assert_eq!(stopped.reports[0].exit, Exit::Interrupted);
     let limited = fit(&SvcParams { max_steps: Some(300), ..base }, &p);
     assert_eq!((limited.reports[0].exit, limited.reports[0].steps), (Exit::Limit, 300));
@@ -144,7 +145,7 @@ fn an_interrupt_or_a_limit_leaves_a_valid_model() {
 }
 
 #[test]
-fn bad_parameters_and_data_are_named() {
+fn names_invalid_parameters_and_data() {
     let p = clouds(10, 2, 1);
     let message = |params: SvcParams, targets: &Targets| {
         params.fit(p.x.view(), std::slice::from_ref(targets), &()).unwrap_err().to_string()

@@ -1,10 +1,10 @@
-//! Blocks of the book: each has a language, commands run as they stand, and what a page shows is what they say.
+//! Code blocks of the book: each has a language, commands run as printed, and shown output equals their output.
 //!
-//! Blocks of one page run in order in one folder, those in `<!-- setup sh … -->` too. A `text` block right after commands
-//! shows lines of their output, in order; lines may be left out. Words must be the same; seconds are free, and other
-//! numbers may differ by a quarter, because processors round differently and steps follow from that.
+//! Blocks of one page run in order in one folder, including those in `<!-- setup sh … -->`. A `text` block right after
+//! commands shows lines of their output, in order; lines may be left out. Words must be equal; seconds are ignored, and
+//! other numbers may differ by a quarter, because rounding differs between processors and changes the number of steps.
 
-use super::markdown::{Block, Page, everything, root};
+use super::markdown::{Block, Page, book_and_readme, root};
 use std::path::Path;
 use std::process::Command;
 
@@ -13,7 +13,7 @@ const LANGUAGES: [&str; 7] = ["sh", "sh ignore", "python", "rust", "text", "json
 #[test]
 fn every_block_has_a_language() {
     let mut wrong = Vec::new();
-    for page in everything() {
+    for page in book_and_readme() {
         let (blocks, prose) = page.parts();
         for block in blocks {
             let place = format!("{}:{}", page.name, block.line);
@@ -36,11 +36,11 @@ fn every_block_has_a_language() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// More than this, and the rule has become the exception.
+/// At most a fifth of the command blocks may be skipped.
 #[test]
-fn few_commands_are_not_run() {
+fn at_most_a_fifth_of_command_blocks_is_skipped() {
     let count = |language: &str| -> usize {
-        everything().iter().flat_map(Page::blocks).filter(|b| b.language == language).count()
+        book_and_readme().iter().flat_map(Page::blocks).filter(|b| b.language == language).count()
     };
     let (run, left) = (count("sh"), count("sh ignore"));
     assert!(left * 4 <= run, "{left} blocks of commands are not run, {run} are");
@@ -52,7 +52,7 @@ fn every_page_with_rust_is_a_doctest() {
         let path = root().join("crates").join(name).join("src/lib.rs");
         std::fs::read_to_string(path).expect("a library")
     });
-    for page in everything() {
+    for page in book_and_readme() {
         if page.blocks().iter().any(|b| b.language == "rust") {
             let line = format!("include_str!(\"../../../{}\")", page.name);
             assert!(libraries.iter().any(|l| l.contains(&line)), "no doctest: {line}");
@@ -62,16 +62,16 @@ fn every_page_with_rust_is_a_doctest() {
 
 #[cfg(unix)]
 #[test]
-fn commands_run_and_say_what_the_page_shows() {
+fn commands_run_and_print_what_the_page_shows() {
     let mut wrong = Vec::new();
-    for page in everything() {
+    for page in book_and_readme() {
         let begun = std::time::Instant::now();
         let folder = tempfile::tempdir().expect("a folder");
-        let mut said = None;
+        let mut printed = None;
         for block in page.blocks() {
             let result = match block.language.as_str() {
-                "sh" => run(&block.text, folder.path()).map(|out| said = Some(out)),
-                "text" if block.follows => said.take().map_or(Ok(()), |out| compare(&block, &out)),
+                "sh" => run(&block.text, folder.path()).map(|out| printed = Some(out)),
+                "text" if block.follows => printed.take().map_or(Ok(()), |out| compare(&block, &out)),
                 _ => Ok(()),
             };
             if let Err(what) = result {
@@ -83,7 +83,7 @@ fn commands_run_and_say_what_the_page_shows() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What a script prints on either output; it ends with the first command that fails.
+/// Output of a script on both streams; the script ends with the first command that fails.
 fn run(script: &str, folder: &Path) -> Result<String, String> {
     let program = Path::new(env!("CARGO_BIN_EXE_evermargin"));
     let mut path = program.parent().expect("a folder").as_os_str().to_os_string();
@@ -98,43 +98,46 @@ fn run(script: &str, folder: &Path) -> Result<String, String> {
         .env_remove("COLUMNS")
         .output()
         .map_err(|e| e.to_string())?;
-    let said = String::from_utf8_lossy(&output.stdout).to_string();
-    if output.status.success() { Ok(said) } else { Err(format!("{}\n{script}{said}", output.status)) }
+    let printed = String::from_utf8_lossy(&output.stdout).to_string();
+    if output.status.success() { Ok(printed) } else { Err(format!("{}\n{script}{printed}", output.status)) }
 }
 
-/// Every line shown is among those said, in order.
-fn compare(block: &Block, said: &str) -> Result<(), String> {
-    let mut lines = said.lines();
+/// Checks that every line shown is among the printed lines, in order.
+fn compare(block: &Block, printed: &str) -> Result<(), String> {
+    let mut lines = printed.lines();
     for shown in block.text.lines().filter(|l| !l.trim().is_empty()) {
-        if !lines.any(|line| alike(shown, line)) {
-            return Err(format!("'{shown}' is not what is said:\n{said}"));
+        if !lines.any(|line| lines_match(shown, line)) {
+            return Err(format!("'{shown}' is not what is said:\n{printed}"));
         }
     }
     Ok(())
 }
 
-/// Equal but for seconds and a little in other numbers.
-fn alike(shown: &str, said: &str) -> bool {
-    let (shown, said): (Vec<&str>, Vec<&str>) =
-        (shown.split_whitespace().collect(), said.split_whitespace().collect());
+/// Equality except for seconds and small differences of other numbers.
+fn lines_match(shown: &str, printed: &str) -> bool {
+    let (shown, printed): (Vec<&str>, Vec<&str>) =
+        (shown.split_whitespace().collect(), printed.split_whitespace().collect());
     let unit = |i: usize| shown.get(i + 1).copied().unwrap_or("");
-    shown.len() == said.len()
-        && (0..shown.len()).all(|i| shown[i] == said[i] || near(shown[i], said[i], unit(i)))
+    shown.len() == printed.len()
+        && (0..shown.len()).all(|i| shown[i] == printed[i] || numbers_match(shown[i], printed[i], unit(i)))
 }
 
-fn near(shown: &str, said: &str, unit: &str) -> bool {
+fn numbers_match(shown: &str, printed: &str, unit: &str) -> bool {
     let number = |word: &str| {
         word.trim_matches(|c: char| !c.is_ascii_digit() && c != '-').replace(',', "").parse::<f64>()
     };
-    let (Ok(a), Ok(b)) = (number(shown), number(said)) else { return false };
+    let (Ok(a), Ok(b)) = (number(shown), number(printed)) else { return false };
     let seconds = unit.trim_matches(|c: char| !c.is_alphanumeric()) == "s";
     seconds || (a - b).abs() <= 0.25 * a.abs().max(b.abs())
 }
 
 #[test]
-fn lines_are_alike_when_their_words_are() {
-    assert!(alike("right on 198 labels: 99.00 %", "right on 198 labels: 98.48 %"));
-    assert!(alike("done in 0.02 s: 83 vectors", "done in 1.7 s: 84 vectors"));
-    assert!(!alike("83 support vectors", "83 vectors") && !alike("83 vectors", "120 vectors"));
-    assert!(!alike("accuracy 0.97", "accuracy none") && !alike("svc, rbf kernel", "svc, linear kernel"));
+fn lines_match_up_to_seconds_and_small_differences() {
+    assert!(lines_match("right on 198 labels: 99.00 %", "right on 198 labels: 98.48 %"));
+    assert!(lines_match("done in 0.02 s: 83 vectors", "done in 1.7 s: 84 vectors"));
+    assert!(!lines_match("83 support vectors", "83 vectors") && !lines_match("83 vectors", "120 vectors"));
+    assert!(
+        !lines_match("accuracy 0.97", "accuracy none")
+            && !lines_match("svc, rbf kernel", "svc, linear kernel")
+    );
 }

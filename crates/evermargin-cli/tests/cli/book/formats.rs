@@ -1,4 +1,4 @@
-//! A model file read by `docs/formats.md` alone: bytes and a JSON parser, nothing of ours.
+//! Reads a model file by `docs/formats.md` alone, with bytes and a JSON parser and without code of the project.
 
 use crate::shell::Shell;
 use serde_json::Value;
@@ -9,7 +9,7 @@ fn crc32(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0, |sum, byte| (0..8).fold(sum ^ u32::from(*byte), |sum, _| step(sum)))
 }
 
-/// A file of the container: its description and its arrays.
+/// A container file: its header and its arrays.
 struct Container {
     header: Value,
     data: Vec<u8>,
@@ -102,7 +102,7 @@ fn scaled(file: &Container, scaling: &Value, x: &[f64]) -> Vec<f64> {
     }
 }
 
-/// Outputs of one model, and the sum of what they were added up from, which says how exact single precision can be.
+/// Outputs of one model, and the sum of the magnitudes of their terms, which determines the accuracy of single precision.
 fn outputs(file: &Container, prefix: &str, model: &Value, x: &[f64]) -> Vec<(f64, f64)> {
     let bias = file.array(&format!("{prefix}bias"));
     match model["kind"].as_str().unwrap() {
@@ -131,7 +131,7 @@ fn outputs(file: &Container, prefix: &str, model: &Value, x: &[f64]) -> Vec<(f64
     }
 }
 
-/// A sum of views: those whose columns are not all zero, scaled up to the sum of all.
+/// A sum of views: views whose columns are not all zero, scaled up to the sum of all views.
 fn decisions(file: &Container, model: &Value, x: &[f64]) -> Vec<(f64, f64)> {
     if model["kind"] != "views" {
         return outputs(file, "", model, x);
@@ -153,7 +153,7 @@ fn decisions(file: &Container, model: &Value, x: &[f64]) -> Vec<(f64, f64)> {
     sums.iter().zip(file.array("bias")).map(|(f, b)| (scale * f.0 + b, scale * f.1)).collect()
 }
 
-/// The class the outputs speak for.
+/// The class with the most votes or the largest output.
 fn vote(scheme: &str, classes: usize, f: &[f64]) -> usize {
     let first_largest = |v: &[f64]| (1..v.len()).fold(0, |best, i| if v[i] > v[best] { i } else { best });
     match scheme {
@@ -173,7 +173,7 @@ fn vote(scheme: &str, classes: usize, f: &[f64]) -> usize {
 }
 
 #[test]
-fn a_model_file_is_read_with_bytes_and_json() {
+fn model_files_are_readable_by_their_documentation() {
     let shell = Shell::new();
     shell.ok("generate two-moons --rows 80 --noise 0.2 --seed 3 -o two.csv");
     shell.ok("generate waveform --rows 90 --seed 4 -o three.csv");
@@ -197,7 +197,7 @@ fn a_model_file_is_read_with_bytes_and_json() {
 }
 
 #[test]
-fn a_model_of_views_is_read_too() {
+fn models_of_views_are_readable_by_their_documentation() {
     let shell = Shell::new();
     shell.ok("generate two-moons-two-lines --rows 60 --seed 6 -o views.csv");
     let mut text = shell.text("views.csv");
@@ -212,8 +212,8 @@ fn a_model_of_views_is_read_too() {
     compare(&shell, "views.csv", options);
 }
 
-/// Features of a text, by its entry among the columns.
-fn coded(column: &Value, text: &str) -> Vec<f64> {
+/// Features of a text, computed from its column specification.
+fn encode_text(column: &Value, text: &str) -> Vec<f64> {
     let buckets = column["buckets"].as_u64().unwrap();
     let number = |v: &Value| v.as_u64().unwrap() as f64;
     let mut times = vec![0.0; buckets as usize];
@@ -236,7 +236,7 @@ fn coded(column: &Value, text: &str) -> Vec<f64> {
 }
 
 #[test]
-fn text_is_coded_as_the_page_says() {
+fn text_features_equal_their_documentation() {
     let shell = Shell::new();
     let texts = [
         "Win money, win NOW",
@@ -256,9 +256,9 @@ fn text_is_coded_as_the_page_says() {
     let head = file.description();
     for (text, line) in texts.iter().zip(shell.text("said.tsv").lines().skip(1)) {
         let (f, _) =
-            outputs(&file, "", &head["body"]["model"], &coded(&head["input"]["columns"][0], text))[0];
-        let said: f64 = line.split('\t').nth(1).unwrap().parse().unwrap();
-        assert!((f - said).abs() < 1e-9, "{text}: {f} and {said}");
+            outputs(&file, "", &head["body"]["model"], &encode_text(&head["input"]["columns"][0], text))[0];
+        let printed: f64 = line.split('\t').nth(1).unwrap().parse().unwrap();
+        assert!((f - printed).abs() < 1e-9, "{text}: {f} and {printed}");
     }
 }
 
@@ -268,8 +268,8 @@ fn compare(shell: &Shell, data: &str, options: &str) {
     let classes: Vec<&str> =
         head["body"]["learner"]["classes"].as_array().unwrap().iter().map(|c| c.as_str().unwrap()).collect();
     let samples = samples(&shell.text(data), data, &head, &file);
-    let said = shell.text("said.tsv");
-    let mut rows = said.lines().skip(1);
+    let printed = shell.text("said.tsv");
+    let mut rows = printed.lines().skip(1);
     for x in &samples {
         let x = scaled(&file, &head["scaling"], x);
         let ours = decisions(&file, &head["body"]["model"], &x);

@@ -1,6 +1,6 @@
-//! Every page is in the summary, and every link leads somewhere.
+//! Every page is in the summary, and every link has a valid target.
 
-use super::markdown::{Page, anchor, book, everything, root};
+use super::markdown::{Page, anchor, book, book_and_readme, root};
 use std::collections::BTreeMap;
 
 const SUMMARY: &str = "SUMMARY.md";
@@ -21,11 +21,11 @@ fn every_page_is_in_the_summary_once() {
 }
 
 #[test]
-fn every_link_leads_somewhere() {
+fn every_link_has_a_valid_target() {
     let mut wrong = Vec::new();
-    for page in everything() {
+    for page in book_and_readme() {
         for (line, target) in page.links() {
-            if let Err(what) = follow(&page, &target) {
+            if let Err(what) = check_target(&page, &target) {
                 wrong.push(format!("{}:{line}: {target}: {what}", page.name));
             }
         }
@@ -33,8 +33,8 @@ fn every_link_leads_somewhere() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Addresses of other machines are not asked for.
-fn follow(page: &Page, target: &str) -> Result<(), String> {
+/// Checks the target of a link; addresses of other hosts are not requested.
+fn check_target(page: &Page, target: &str) -> Result<(), String> {
     if target.starts_with("https://") || (target.is_empty() && page.file() == SUMMARY) {
         return Ok(());
     }
@@ -53,12 +53,12 @@ fn follow(page: &Page, target: &str) -> Result<(), String> {
     if known.iter().any(|k| k == heading) { Ok(()) } else { Err(format!("no such heading among {known:?}")) }
 }
 
-/// Files of the project that a page names without a link; `NAME` stands for any.
+/// Files of the project that a page names without a link exist; `NAME` stands for any name.
 #[test]
-fn every_file_named_is_there() {
+fn every_file_that_a_page_names_exists() {
     let folders = ["crates/", "benches/", "python/", "docs/", "research/"];
     let mut wrong = Vec::new();
-    for page in everything() {
+    for page in book_and_readme() {
         for (line, text) in page.prose() {
             for word in text.split('`').skip(1).step_by(2).flat_map(str::split_whitespace) {
                 let named = folders.iter().any(|f| word.starts_with(f)) && !word.contains(['*', '…']);
@@ -72,13 +72,16 @@ fn every_file_named_is_there() {
 }
 
 #[test]
-fn a_link_to_nowhere_is_found() {
+fn links_without_a_target_are_detected() {
     let page = Page::read("docs/SUMMARY.md");
-    assert!(follow(&page, "svc.md").is_ok() && follow(&page, "svc.md#cost").is_ok());
-    assert!(follow(&page, "no-such-page.md").is_err() && follow(&page, "svc.md#no-such-heading").is_err());
+    assert!(check_target(&page, "svc.md").is_ok() && check_target(&page, "svc.md#cost").is_ok());
+    assert!(
+        check_target(&page, "no-such-page.md").is_err()
+            && check_target(&page, "svc.md#no-such-heading").is_err()
+    );
 }
 
-/// Paths of the architecture page are those of the repository, whole: `<group>` stands for any name.
+/// Paths of the architecture page exist in the repository; `<group>` stands for any name.
 #[test]
 fn every_path_of_the_architecture_page_exists() {
     let page = Page::read("ARCHITECTURE.md");

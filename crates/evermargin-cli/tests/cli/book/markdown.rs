@@ -1,16 +1,16 @@
-//! As much of Markdown as the book uses: fenced blocks, headings, links, comments.
+//! The part of Markdown that the book uses: fenced blocks, headings, links, comments.
 
 use std::path::{Path, PathBuf};
 
-/// The folder of the whole project.
+/// The root folder of the project.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the project")
 }
 
-/// A page as it stands.
+/// A page of the book.
 pub struct Page {
     pub path: PathBuf,
-    /// As one would name it in a message: `docs/svc.md`.
+    /// The path from the root, such as `docs/svc.md`.
     pub name: String,
     pub text: String,
 }
@@ -18,14 +18,14 @@ pub struct Page {
 /// A fenced block, or one hidden in a comment `<!-- setup LANGUAGE … -->`.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Block {
-    /// What follows the fence.
+    /// The text after the opening fence.
     pub language: String,
-    /// Number of its first line, from 1.
+    /// Line number of the opening fence, from 1.
     pub line: usize,
     pub text: String,
-    /// The line right above its fence.
+    /// The line directly above the opening fence.
     pub above: String,
-    /// Whether nothing but blank lines stands between it and the block before it.
+    /// Whether only blank lines are between this block and the one before it.
     pub follows: bool,
 }
 
@@ -39,12 +39,12 @@ impl Page {
         Self { path, name: name.to_string(), text }
     }
 
-    /// The name inside the folder of the book.
+    /// The file name without its folder.
     pub fn file(&self) -> &str {
         self.name.rsplit('/').next().unwrap_or(&self.name)
     }
 
-    /// Blocks and what is left.
+    /// Blocks, and the remaining lines.
     pub fn parts(&self) -> (Vec<Block>, Vec<Line<'_>>) {
         let (mut blocks, mut prose) = (Vec::new(), Vec::new());
         let mut lines = self.text.lines().enumerate().map(|(i, l)| (i + 1, l)).peekable();
@@ -105,7 +105,7 @@ impl Page {
         self.prose().into_iter().filter_map(heading).collect()
     }
 
-    /// Targets of links and pictures, each with the number of its line.
+    /// Targets of links and pictures, each with its line number.
     pub fn links(&self) -> Vec<(usize, String)> {
         let mut found = Vec::new();
         for (number, line) in self.prose() {
@@ -120,12 +120,12 @@ impl Page {
     }
 }
 
-/// A line without what stands between back quotes.
+/// A line without its code spans.
 fn without_code(line: &str) -> String {
     line.split('`').step_by(2).collect()
 }
 
-/// Every page of the book, in the order of names.
+/// All pages of the book, in the order of their names.
 pub fn book() -> Vec<Page> {
     let entries = std::fs::read_dir(root().join("docs")).expect("docs");
     let mut names: Vec<String> =
@@ -136,13 +136,13 @@ pub fn book() -> Vec<Page> {
 }
 
 /// The book and the README.
-pub fn everything() -> Vec<Page> {
+pub fn book_and_readme() -> Vec<Page> {
     let mut pages = book();
     pages.push(Page::read("README.md"));
     pages
 }
 
-/// How a heading is named in an address: letters, digits, `-` and `_` in lower case, blanks as `-`.
+/// The anchor of a heading: letters, digits, `-` and `_` in lower case, blanks as `-`.
 pub fn anchor(heading: &str) -> String {
     let mut out = String::new();
     for c in heading.chars() {
@@ -155,14 +155,14 @@ pub fn anchor(heading: &str) -> String {
     out
 }
 
-/// What stands between two marks.
+/// The text between two marks.
 pub fn between<'a>(text: &'a str, begin: &str, end: &str) -> Option<&'a str> {
     let (_, rest) = text.split_once(begin)?;
     Some(rest.split_once(end)?.0)
 }
 
 #[test]
-fn parts_of_a_page() {
+fn pages_are_parsed_into_blocks_headings_and_links() {
     let text = "# A `b`\n\n<!-- setup sh\nmake\n-->\n```sh\nrun\n```\n\n```text\nsaid\n```\nsee [x](y.md#z), `[n](o)`\n";
     let page = Page { path: PathBuf::new(), name: "p".into(), text: text.into() };
     let (blocks, prose) = page.parts();

@@ -1,14 +1,14 @@
-//! Pages of methods have one skeleton, and every learner has a page.
+//! Pages of methods have the same headings, and every learner has a page.
 
 use super::markdown::{Page, between, root};
 use super::parameters::{page_of, updating};
 use evermargin::estimators::ESTIMATORS;
 use std::fmt::Write;
 
-/// What every page of a method says.
-const SKELETON: [&str; 4] = ["The problem", "When it fails", "Parameters", "Cost"];
+/// Headings that every page of a method has.
+const HEADINGS: [&str; 4] = ["The problem", "When it fails", "Parameters", "Cost"];
 
-/// Pages of the part "Methods" of the summary, but for its first: the table of all.
+/// Pages of the part "Methods" of the summary, except the first, which is the table of all methods.
 fn method_pages() -> Vec<Page> {
     let summary = Page::read("docs/SUMMARY.md");
     let part = between(&summary.text, "\n# Methods\n", "\n# ").expect("a part called Methods");
@@ -20,13 +20,13 @@ fn method_pages() -> Vec<Page> {
 }
 
 #[test]
-fn every_method_page_has_the_skeleton() {
+fn every_method_page_has_the_common_headings() {
     let pages = method_pages();
     let mut wrong = Vec::new();
     for page in &pages {
         let found: Vec<String> =
             page.headings().into_iter().filter(|(d, _)| *d == 2).map(|(_, h)| h).collect();
-        for needed in SKELETON {
+        for needed in HEADINGS {
             if !found.iter().any(|h| h == needed) {
                 wrong.push(format!("{}: no heading '## {needed}'", page.name));
             }
@@ -45,7 +45,7 @@ fn every_method_page_has_the_skeleton() {
 }
 
 #[test]
-fn the_table_of_learners_is_the_registry() {
+fn the_table_of_learners_equals_the_registry() {
     let mut table = String::from("\n\n| learner | one line |\n|---|---|\n");
     for learner in ESTIMATORS {
         let page = page_of(learner.name);
@@ -66,12 +66,12 @@ fn the_table_of_learners_is_the_registry() {
         let new = page.text.replace(&format!("{begin}{there}{end}"), &format!("{begin}{table}{end}"));
         std::fs::write(root().join("docs/methods.md"), new).expect("written");
     } else {
-        assert_eq!(there, table, "docs/methods.md: EVERMARGIN_UPDATE=1 writes the table anew");
+        assert_eq!(there, table, "docs/methods.md: set EVERMARGIN_UPDATE=1 to update the table");
     }
 }
 
 #[test]
-fn marks_come_in_pairs() {
+fn begin_and_end_marks_are_paired() {
     for page in super::markdown::book() {
         let marks: Vec<&str> = page
             .text

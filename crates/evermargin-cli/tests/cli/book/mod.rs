@@ -1,4 +1,4 @@
-//! The book in `docs/` and the README: nothing in them may be out of date without a test that says so.
+//! The book in `docs/` and the README: tests fail when their contents are out of date.
 
 mod commands;
 mod formats;

@@ -1,11 +1,11 @@
-//! Tables of parameters are those of the registry: `<!-- begin parameters NAME -->` to `<!-- end parameters NAME -->`.
-//! `EVERMARGIN_UPDATE=1 cargo test -p evermargin-cli book` writes them anew.
+//! Tables of parameters, between `<!-- begin parameters NAME -->` and `<!-- end parameters NAME -->`, equal the registry.
+//! `EVERMARGIN_UPDATE=1 cargo test -p evermargin-cli book` updates them.
 
 use super::markdown::{Page, between, book};
 use evermargin::estimators::{ESTIMATORS, EstimatorSpec, estimator};
 use std::fmt::Write;
 
-/// Whether tables are to be written rather than compared.
+/// Whether tables are written instead of compared.
 pub fn updating() -> bool {
     std::env::var_os("EVERMARGIN_UPDATE").is_some()
 }
@@ -14,7 +14,7 @@ fn marks(name: &str) -> [String; 2] {
     ["begin", "end"].map(|side| format!("<!-- {side} parameters {name} -->"))
 }
 
-/// The one page that holds the parameters of a learner.
+/// The only page with the parameters of a learner.
 pub fn page_of(name: &str) -> Page {
     let [begin, _] = marks(name);
     let mut pages: Vec<Page> = book().into_iter().filter(|p| p.text.contains(&begin)).collect();
@@ -32,7 +32,7 @@ fn table(of: &EstimatorSpec) -> String {
     out
 }
 
-/// Numbers of bytes as people say them, everything else as it is written.
+/// Numbers of bytes in readable units, all other values unchanged.
 fn readable(default: &str) -> String {
     match default.parse::<u64>() {
         Ok(n) if n >= 1 << 30 && n.is_multiple_of(1 << 30) => format!("{default} ({} GiB)", n >> 30),
@@ -42,7 +42,7 @@ fn readable(default: &str) -> String {
 }
 
 #[test]
-fn every_table_of_parameters_is_that_of_the_registry() {
+fn tables_of_parameters_equal_the_registry() {
     let mut wrong = Vec::new();
     for of in ESTIMATORS {
         let page = page_of(of.name);
@@ -59,11 +59,11 @@ fn every_table_of_parameters_is_that_of_the_registry() {
             wrong.push(format!("{}: {}\n{there}\nshould be\n{table}", page.name, of.name));
         }
     }
-    assert!(wrong.is_empty(), "EVERMARGIN_UPDATE=1 writes the tables anew\n{}", wrong.join("\n"));
+    assert!(wrong.is_empty(), "set EVERMARGIN_UPDATE=1 to update the tables\n{}", wrong.join("\n"));
 }
 
 #[test]
-fn no_table_is_of_a_learner_that_is_gone() {
+fn every_table_belongs_to_a_registered_learner() {
     for page in book() {
         for rest in page.text.split("<!-- begin parameters ").skip(1) {
             let name = rest.split(' ').next().unwrap_or("");
@@ -72,11 +72,11 @@ fn no_table_is_of_a_learner_that_is_gone() {
     }
 }
 
-/// Values of flags that look like parameters: `--scale divide=255`, `--forget window=1000` and the like.
+/// Values of flags that look like parameters, such as `--scale divide=255` or `--forget window=1000`.
 const FLAG_VALUES: [&str; 6] = ["divide", "half-life", "on-drift", "rate", "rbf", "window"];
 
-/// Commands in the pages are run by other tests; parameters in sentences and tables are not. Pages about Python have keyword
-/// arguments of their own.
+/// Checks parameters in sentences and tables; commands in the pages are run by other tests. Pages about Python are left
+/// out, because they have other keyword arguments.
 #[test]
 fn every_assignment_in_a_sentence_names_a_parameter() {
     let known = |name: &str| ESTIMATORS.iter().any(|e| e.params.iter().any(|p| p.name == name));

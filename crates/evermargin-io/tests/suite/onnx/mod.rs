@@ -1,6 +1,6 @@
-//! ONNX out. The fixtures are models as they were given to onnxruntime, with what it said of ten samples: bytes that are
-//! still the same are still judged. Random classifiers are judged by a slow reader of our own, which is held to
-//! onnxruntime's words too.
+//! ONNX export. The fixtures are models that were given to onnxruntime, with its results for ten samples; the exported
+//! bytes must be unchanged, so these results remain valid. Random classifiers are checked with an independent reader,
+//! which is itself compared with the results of onnxruntime.
 
 mod reader;
 
@@ -29,7 +29,7 @@ fn operators(graph: &GraphProto) -> Vec<&str> {
     graph.node.iter().map(|n| n.op_type.as_str()).collect()
 }
 
-/// Our decisions as the columns of `scores`.
+/// Our decisions in the form of the output `scores`.
 fn columns(scheme: MulticlassScheme, f: &[f64]) -> Vec<f64> {
     if scheme == MulticlassScheme::Binary { vec![-f[0], f[0]] } else { f.to_vec() }
 }
@@ -39,7 +39,7 @@ fn numbers(json: &Json) -> Vec<Vec<f64>> {
     json.as_array().unwrap().iter().map(row).collect()
 }
 
-/// Within single precision of numbers of this size; every fixture's sum of |coefficients| is below 100.
+/// Equality within single precision; in all fixtures the sum of |coefficients| is below 100.
 fn near(a: &[Vec<f64>], b: &[Vec<f64>], tolerance: f64, what: &str) {
     assert_eq!((a.len(), a[0].len()), (b.len(), b[0].len()), "{what}");
     for (a, b) in a.iter().flatten().zip(b.iter().flatten()) {
@@ -48,39 +48,39 @@ fn near(a: &[Vec<f64>], b: &[Vec<f64>], tolerance: f64, what: &str) {
 }
 
 #[test]
-fn what_onnxruntime_said_is_what_we_say() {
+fn exported_models_give_the_results_of_onnxruntime() {
     let mut seen = 0;
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/onnx");
     for shape in ["two", "pairs", "rest"] {
         for kind in ["linear", "rbf", "poly", "sigmoid"] {
             let name = format!("{kind}-{shape}");
-            let said: Json =
+            let results: Json =
                 serde_json::from_slice(&std::fs::read(folder.join(format!("{name}.json"))).unwrap()).unwrap();
             let given = std::fs::read(folder.join(format!("{name}.onnx"))).unwrap();
-            let c = json::from_json(&name, said["classifier"].to_string().as_bytes()).unwrap();
+            let c = json::from_json(&name, results["classifier"].to_string().as_bytes()).unwrap();
             let judged = ModelProto::decode(given.as_slice()).unwrap();
             let mut own = decoded(&c);
             own.producer_version.clone_from(&judged.producer_version);
             assert_eq!(own.encode_to_vec(), given, "{name}: not the bytes onnxruntime was given");
 
-            let rows = numbers(&said["x"]);
+            let rows = numbers(&results["x"]);
             let x = Matrix::dense(rows.concat(), rows.len(), rows[0].len()).unwrap();
             let ours = c.predict(x).unwrap();
             let scores: Vec<Vec<f64>> =
                 ours.decision.chunks(c.model.outputs()).map(|f| columns(c.scheme, f)).collect();
             let text = |l: &Json| l.as_str().map_or_else(|| l.to_string(), ToString::to_string);
-            let labels: Vec<String> = said["label"].as_array().unwrap().iter().map(text).collect();
+            let labels: Vec<String> = results["label"].as_array().unwrap().iter().map(text).collect();
             let own_labels: Vec<String> = ours.class.iter().map(|l| c.classes[*l as usize].clone()).collect();
             assert_eq!(own_labels, labels, "{name}");
-            near(&numbers(&said["scores"]), &scores, 4e-6, &name);
+            near(&numbers(&results["scores"]), &scores, 4e-6, &name);
 
             let read = run(&judged, &rows);
             assert_eq!(read["label"].names(), labels, "{name}");
-            near(read["scores"].numbers(), &numbers(&said["scores"]), 4e-6, &name);
-            assert_eq!(holds_probabilities(&c), said["probabilities"].is_array(), "{name}");
+            near(read["scores"].numbers(), &numbers(&results["scores"]), 4e-6, &name);
+            assert_eq!(holds_probabilities(&c), results["probabilities"].is_array(), "{name}");
             if let Some(p) = ours.probability.filter(|_| holds_probabilities(&c)) {
                 let p: Vec<Vec<f64>> = p.chunks(c.classes.len()).map(<[f64]>::to_vec).collect();
-                near(&numbers(&said["probabilities"]), &p, 4e-6, &name);
+                near(&numbers(&results["probabilities"]), &p, 4e-6, &name);
                 near(read["probabilities"].numbers(), &p, 4e-6, &name);
                 seen += 100;
             }
@@ -90,7 +90,7 @@ fn what_onnxruntime_said_is_what_we_say() {
     assert_eq!(seen, 312, "twelve models, three of them with probabilities");
 }
 
-/// Decisions by the definition, and the sum of the sizes of their terms, to which rounding is relative.
+/// Decisions from the definition, and the sum of the magnitudes of their terms, to which rounding errors are relative.
 fn by_definition(c: &Classifier, x: Row<'_>) -> (Vec<f64>, f64) {
     let mut sizes = c.model.clone();
     sizes.bias_mut().iter_mut().for_each(|b| *b = b.abs());
@@ -111,7 +111,7 @@ fn by_definition(c: &Classifier, x: Row<'_>) -> (Vec<f64>, f64) {
     (decisions(&c.model, x), size)
 }
 
-/// How large the terms are that make a kernel value.
+/// Magnitude of the terms of a kernel value.
 fn kernel_size(kernel: &Kernel, a: Row<'_>, b: Row<'_>) -> f64 {
     let product = (a.norm2() * b.norm2()).sqrt();
     match *kernel {
@@ -123,7 +123,7 @@ fn kernel_size(kernel: &Kernel, a: Row<'_>, b: Row<'_>) -> f64 {
 }
 
 #[test]
-fn random_classifiers_say_the_same_as_ours() {
+fn exported_random_classifiers_give_our_decisions() {
     let (mut compared, mut rows) = (0, 0);
     for seed in 0..600u64 {
         let rng = &mut Pcg::new(seed);
@@ -147,13 +147,13 @@ fn random_classifiers_say_the_same_as_ours() {
                 row.to_vec()
             })
             .collect();
-        let said = run(&decoded(&c), &given);
+        let results = run(&decoded(&c), &given);
         let scaled = c.scaling.apply(x.clone()).unwrap();
         for i in 0..6 {
             let (f, size) = by_definition(&c, scaled.view().row(i));
-            // Every number is rounded once: half of 2^-23 of each factor of each term.
+            // Every number is rounded once: relative error 2^-24 per factor of each term.
             let tolerance = 1e-6 * (1.0 + size);
-            let scores = &said["scores"].numbers()[i];
+            let scores = &results["scores"].numbers()[i];
             for (ours, theirs) in columns(c.scheme, &f).iter().zip(scores) {
                 assert!((ours - theirs).abs() <= tolerance, "{shape:?}: {ours} {theirs}");
             }
@@ -171,16 +171,16 @@ fn random_classifiers_say_the_same_as_ours() {
             rows += 1;
             if clear {
                 let label = &c.classes[c.scheme.vote(c.classes.len(), &f) as usize];
-                assert_eq!(&said["label"].names()[i], label, "{shape:?}");
+                assert_eq!(&results["label"].names()[i], label, "{shape:?}");
                 compared += 1;
             }
         }
-        assert_eq!(said.contains_key("probabilities"), holds_probabilities(&c), "{shape:?}");
+        assert_eq!(results.contains_key("probabilities"), holds_probabilities(&c), "{shape:?}");
         if holds_probabilities(&c) {
             let ours = c.predict(x).unwrap().probability.unwrap();
-            let theirs: Vec<f64> = said["probabilities"].numbers().concat();
+            let theirs: Vec<f64> = results["probabilities"].numbers().concat();
             let size = (0..6).map(|i| by_definition(&c, scaled.view().row(i)).1).fold(1.0, f64::max);
-            // Ours come from kernels in single precision, good to about 1e-5 of the terms.
+            // Our probabilities come from single-precision kernels, accurate to about 1e-5 of the terms.
             for (ours, theirs) in ours.iter().zip(theirs) {
                 assert!((ours - theirs).abs() <= 1e-5 * (1.0 + size), "{shape:?}: {ours} {theirs}");
             }
@@ -189,7 +189,7 @@ fn random_classifiers_say_the_same_as_ours() {
     assert!(compared * 100 >= rows * 97, "too many labels at a border: {compared} of {rows}");
 }
 
-fn made(scheme: MulticlassScheme, classes: &[&str], model: Model) -> Classifier {
+fn classifier_of(scheme: MulticlassScheme, classes: &[&str], model: Model) -> Classifier {
     Classifier {
         learner: "svc".into(),
         params: Default::default(),
@@ -206,7 +206,7 @@ fn plane(weights: &[[f64; 2]]) -> Model {
     Model::Linear { weights: weights.iter().map(|w| w.to_vec()).collect(), bias: vec![0.0; weights.len()] }
 }
 
-/// The same decisions over the two unit vectors as points.
+/// The same decisions as an expansion over the two unit vectors.
 fn spanned(weights: &[[f64; 2]]) -> Model {
     let Model::Linear { weights: coef, bias } = plane(weights) else { unreachable!() };
     let points = Matrix::dense(vec![1.0, 0.0, 0.0, 1.0], 2, 2).unwrap();
@@ -214,7 +214,7 @@ fn spanned(weights: &[[f64; 2]]) -> Model {
 }
 
 #[test]
-fn ties_and_zeros_are_broken_as_ours_are() {
+fn ties_and_zeros_are_resolved_as_in_our_models() {
     let grid: Vec<Vec<f64>> = (0..25).map(|i| vec![f64::from(i / 5 - 2), f64::from(i % 5 - 2)]).collect();
     let names = ["ant", "bee", "cat"];
     let three = [[1.0, 0.0], [0.0, 1.0], [-1.0, 1.0]];
@@ -230,13 +230,13 @@ fn ties_and_zeros_are_broken_as_ours_are() {
         (MulticlassScheme::OneVsRest, &names[..2], &three[..2]),
     ] {
         for model in [plane(weights), spanned(weights)] {
-            let c = made(scheme, classes, model);
-            let said = run(&decoded(&c), &grid);
+            let c = classifier_of(scheme, classes, model);
+            let results = run(&decoded(&c), &grid);
             for (i, x) in grid.iter().enumerate() {
                 let f = decisions(&c.model, Row::Dense(x));
-                assert_eq!(said["scores"].numbers()[i], columns(scheme, &f), "{c:?}");
+                assert_eq!(results["scores"].numbers()[i], columns(scheme, &f), "{c:?}");
                 assert_eq!(
-                    said["label"].names()[i],
+                    results["label"].names()[i],
                     classes[scheme.vote(classes.len(), &f) as usize],
                     "{c:?}"
                 );
@@ -248,9 +248,12 @@ fn ties_and_zeros_are_broken_as_ours_are() {
 }
 
 #[test]
-fn the_graph_is_what_it_is_said_to_be() {
-    let c =
-        made(MulticlassScheme::OneVsRest, &["-7", "2", "10"], spanned(&[[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]));
+fn the_exported_graph_has_the_documented_structure() {
+    let c = classifier_of(
+        MulticlassScheme::OneVsRest,
+        &["-7", "2", "10"],
+        spanned(&[[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]),
+    );
     let model = decoded(&c);
     assert_eq!((model.ir_version, model.producer_name.as_str()), (7, "evermargin"));
     let sets: Vec<(&str, i64)> = model.opset_import.iter().map(|o| (o.domain.as_str(), o.version)).collect();
@@ -272,12 +275,12 @@ fn the_graph_is_what_it_is_said_to_be() {
         ]
     );
     assert_eq!(g.output[1].doc_string, "positive for -7, 2, 10");
-    // the points once, whatever the number of classes; one row of coefficients a class
+    // the points are stored once for any number of classes; one row of coefficients per class
     assert_eq!(attribute(&g.node[0], "support_vectors").floats, [1.0, 0.0, 0.0, 1.0]);
     assert_eq!(attribute(&g.node[0], "coefficients").floats, [1.0, 0.0, 0.0, 1.0, 1.0, 1.0]);
     assert_eq!(attribute(&g.node[0], "vectors_per_class").ints, [0, 0, 0, 2]);
 
-    let mut c = made(MulticlassScheme::Binary, &["01", "1"], plane(&[[1.0, 2.0]]));
+    let mut c = classifier_of(MulticlassScheme::Binary, &["01", "1"], plane(&[[1.0, 2.0]]));
     let g = graph(&c);
     assert_eq!(operators(&g), ["LinearClassifier"]);
     assert_eq!(shape(&g.output[0]).1, DataType::String, "01 is not how one writes 1");
@@ -292,7 +295,7 @@ fn the_graph_is_what_it_is_said_to_be() {
 }
 
 #[test]
-fn what_cannot_be_said_is_refused() {
+fn refuses_models_that_onnx_cannot_represent() {
     let part =
         |first: usize| Part { columns: Columns(vec![(first, first + 2)]), model: spanned(&[[1.0, 1.0]]) };
     let views = Model::Views { parts: vec![part(0), part(2)], cols: 4, bias: vec![0.0] };
@@ -300,20 +303,20 @@ fn what_cannot_be_said_is_refused() {
         let Model::Expansion { points, coef, bias, .. } = spanned(&[[1.0, 1.0]]) else { unreachable!() };
         Model::Expansion { kernel, points, coef, bias }
     };
-    // 3,000 points of a million columns, of which one is not zero, are 36 kB sparse and 12 GB dense
+    // 3,000 points with one nonzero value in a million columns are 36 kB sparse and 12 GB dense
     let sparse = |m: usize| {
         let points = Matrix::csr((0..=m).collect(), vec![7; m], vec![1.0; m], 1_000_000).unwrap();
         Model::Expansion { kernel: Kernel::Linear, points, coef: vec![vec![1.0; m]; 3], bias: vec![0.0; 3] }
     };
-    let two = |model: Model| made(MulticlassScheme::Binary, &["a", "b"], model);
-    let three = |scheme, model: Model| made(scheme, &["a", "b", "c"], model);
+    let two = |model: Model| classifier_of(MulticlassScheme::Binary, &["a", "b"], model);
+    let three = |scheme, model: Model| classifier_of(scheme, &["a", "b", "c"], model);
     let large = |size: &str| {
         format!(
             "as ONNX, which holds points dense, the model would take {size} GB, and its files end at 2.1 GB; train a \
              linear model or one of fewer points"
         )
     };
-    // positive in every pair, so each point stands in two classes
+    // with coefficients positive in every pair, each point is stored for two classes
     let (in_pairs, in_rest) = (large("24.0"), large("12.0"));
     for (c, text) in [
         (two(views), "an ONNX classifier has one kernel over all columns; this model is a sum over views"),
@@ -327,7 +330,7 @@ fn what_cannot_be_said_is_refused() {
             "weights: -1e60 is too large for single precision, and ONNX classifiers know no other; scale the data",
         ),
         (
-            made(MulticlassScheme::OneVsOne, &["a", "b"], plane(&[[1.0, 1.0]])),
+            classifier_of(MulticlassScheme::OneVsOne, &["a", "b"], plane(&[[1.0, 1.0]])),
             "one-vs-one over two classes has one score, and an ONNX classifier of two writes two; train it again",
         ),
         (three(MulticlassScheme::OneVsOne, sparse(3000)), in_pairs.as_str()),
@@ -344,27 +347,27 @@ fn what_cannot_be_said_is_refused() {
 }
 
 #[test]
-fn weights_of_many_pairs_take_no_more_than_they_need() {
+fn weights_of_many_pairs_are_stored_compactly() {
     // 120 classes: 7,140 pairs, whose identity matrix would take 0.4 GB
     let n = 120;
     let names: Vec<String> = (0..n).map(|c| format!("c{c:03}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let rng = &mut Pcg::new(7);
     let weights: Vec<[f64; 2]> = (0..n * (n - 1) / 2).map(|_| [rng.real(), rng.real()]).collect();
-    let c = made(MulticlassScheme::OneVsOne, &names, plane(&weights));
+    let c = classifier_of(MulticlassScheme::OneVsOne, &names, plane(&weights));
     let bytes = to_onnx(&c).unwrap();
-    // two weights, 119 coefficients and a constant a pair, in single precision, and the names
+    // per pair two weights, 119 coefficients and a constant in single precision, and the names
     assert!(bytes.len() < 7140 * 4 * (2 + 119 + 1) + 200_000, "{}", bytes.len());
     let x = vec![vec![0.25, -0.5]];
-    let said = run(&ModelProto::decode(bytes.as_slice()).unwrap(), &x);
+    let results = run(&ModelProto::decode(bytes.as_slice()).unwrap(), &x);
     let f = decisions(&c.model, Row::Dense(&x[0]));
-    near(said["scores"].numbers(), std::slice::from_ref(&f), 1e-6, "pairs");
-    assert_eq!(said["label"].names()[0], names[MulticlassScheme::OneVsOne.vote(n, &f) as usize]);
+    near(results["scores"].numbers(), std::slice::from_ref(&f), 1e-6, "pairs");
+    assert_eq!(results["label"].names()[0], names[MulticlassScheme::OneVsOne.vote(n, &f) as usize]);
 }
 
 #[test]
-fn our_own_readers_know_it_for_what_it_is() {
-    let bytes = to_onnx(&made(MulticlassScheme::Binary, &["a", "b"], plane(&[[1.0, 2.0]]))).unwrap();
+fn model_readers_recognize_onnx_files() {
+    let bytes = to_onnx(&classifier_of(MulticlassScheme::Binary, &["a", "b"], plane(&[[1.0, 2.0]]))).unwrap();
     assert!(is_onnx(&bytes) && !is_onnx(b"svm_type c_svc") && !is_onnx(&[]));
     let error = model::from_bytes("m.onnx", &bytes).unwrap_err().to_string();
     assert_eq!(error, "m.onnx: an ONNX model (which we write but do not read), not an evermargin model");

@@ -1,5 +1,5 @@
-//! A slow reader of ONNX, straight from the description of each operator, in double precision: the judge where there is no
-//! onnxruntime. It knows the operators used and panics at any other.
+//! An independent ONNX interpreter in double precision, written from the description of each operator, for use without
+//! onnxruntime. It supports the operators that the export uses and panics for any other.
 
 use evermargin_io::onnx::message::{AttributeProto, DataType, ModelProto, NodeProto, TensorProto};
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ pub enum Value {
 
 type Values = BTreeMap<String, Value>;
 
-/// Every value of the graph, given the rows of `X`.
+/// All values of the graph for the rows of `X`.
 pub fn run(model: &ModelProto, x: &[Vec<f64>]) -> Values {
     let graph = model.graph.as_ref().unwrap();
     let mut values = Values::new();
@@ -21,9 +21,9 @@ pub fn run(model: &ModelProto, x: &[Vec<f64>]) -> Values {
     }
     values.insert("X".into(), Value::Numbers(x.to_vec()));
     for node in &graph.node {
-        let made = operate(node, &values);
-        assert!(made.len() == node.output.len(), "{}", node.op_type);
-        for (name, value) in node.output.iter().zip(made) {
+        let outputs = operate(node, &values);
+        assert!(outputs.len() == node.output.len(), "{}", node.op_type);
+        for (name, value) in node.output.iter().zip(outputs) {
             assert!(values.insert(name.clone(), value).is_none(), "{name} is made twice");
         }
     }
@@ -149,7 +149,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// With several intercepts: scores are coefficients·x + intercepts, the first of the largest wins.
+/// With several intercepts, scores are coefficients·x + intercepts, and the first of the largest wins.
 fn linear(node: &NodeProto, x: &[Vec<f64>]) -> Vec<Value> {
     let (names, weights, bias) = (class_names(node), wide(node, "coefficients"), wide(node, "intercepts"));
     assert!(bias.len() >= 2 && bias.len() == names.len() && text(node, "post_transform") == "NONE");
@@ -161,7 +161,7 @@ fn linear(node: &NodeProto, x: &[Vec<f64>]) -> Vec<Value> {
     vec![Value::Names(labels), Value::Numbers(scores)]
 }
 
-/// LIBSVM's votes, `rho` added; two classes give −s and s.
+/// Votes as in LIBSVM, with `rho` added; two classes give −s and s.
 fn machine(node: &NodeProto, x: &[Vec<f64>]) -> Vec<Value> {
     let (names, coef, rho) = (class_names(node), wide(node, "coefficients"), wide(node, "rho"));
     let (vectors, params) = (wide(node, "support_vectors"), wide(node, "kernel_params"));

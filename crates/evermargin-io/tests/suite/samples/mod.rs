@@ -1,4 +1,4 @@
-//! Random classifiers and a small generator, shared by the tests.
+//! Random classifiers and a small random number generator, shared by the tests.
 
 use evermargin::data::{Labels, Matrix, Row};
 use evermargin::kernel::Kernel;
@@ -6,7 +6,7 @@ use evermargin::model::{Calibration, Classifier, Column, InputSpec, Model, Multi
 use evermargin::pipeline::partial_fit::OnlineCheckpoint;
 use evermargin::pipeline::train::{TrainOptions, train};
 
-/// PCG-XSH-RR 64/32 (O'Neill 2014): the same numbers everywhere.
+/// PCG-XSH-RR 64/32 (O'Neill 2014), with the same numbers on every machine.
 pub struct Pcg(u64);
 
 impl Pcg {
@@ -75,7 +75,7 @@ pub fn matrix(rng: &mut Pcg, rows: usize, cols: usize, sparse: bool, narrow: boo
     }
 }
 
-/// A classifier of the shape asked for: scheme 0 pairs, 1 one against the rest; kernel 4 is a linear model.
+/// A classifier of the given shape. Scheme 0 is one-vs-one, 1 one-vs-rest; kernel 4 gives a linear model.
 pub fn classifier(s: Shape) -> Classifier {
     let rng = &mut Pcg::new(s.seed);
     let n = s.classes;
@@ -143,7 +143,7 @@ pub fn classifier(s: Shape) -> Classifier {
     }
 }
 
-/// Decision values straight from the definition.
+/// Decision values from their definition.
 pub fn decisions(model: &Model, x: Row<'_>) -> Vec<f64> {
     match model {
         Model::Linear { weights, bias } => weights
@@ -169,7 +169,7 @@ pub fn decisions(model: &Model, x: Row<'_>) -> Vec<f64> {
     }
 }
 
-/// The class of a row by votes; `None` when votes are tied, where a model of `svm-train` goes by its order.
+/// The class of a row by votes; `None` for ties, which a model of `svm-train` resolves by its class order.
 pub fn voted(classifier: &Classifier, f: &[f64]) -> Option<String> {
     let n = classifier.classes.len();
     let mut votes = vec![0; n];
@@ -186,7 +186,7 @@ pub fn voted(classifier: &Classifier, f: &[f64]) -> Option<String> {
     winners.next().is_none().then(|| classifier.classes[winner].clone())
 }
 
-/// Rows of `classes` classes around different places, in 4 columns.
+/// Rows of `classes` clouds with different centers, in 4 columns.
 pub fn clouds(seed: u64, classes: usize, sparse: bool, rows: usize) -> (Matrix, Labels) {
     let rng = &mut Pcg::new(seed);
     let (mut values, mut of) = (Vec::new(), Vec::new());
@@ -201,7 +201,7 @@ pub fn clouds(seed: u64, classes: usize, sparse: bool, rows: usize) -> (Matrix, 
     (if sparse { x.view().to_csr() } else { x }, Labels { classes: names, of })
 }
 
-/// Options under which a small data set shows every part of a state.
+/// Options with which a small data set fills every part of a state.
 pub fn online_options(learner: &str) -> TrainOptions {
     let mut options = TrainOptions::new(learner);
     options.params.insert("c".into(), 2.5.into());
@@ -215,7 +215,7 @@ pub fn online_options(learner: &str) -> TrainOptions {
     options
 }
 
-/// A learner that met `rows` rows.
+/// Checkpoint of a learner trained on `rows` rows.
 pub fn checkpoint(learner: &str, classes: usize, sparse: bool, rows: usize) -> OnlineCheckpoint {
     let (x, labels) = clouds(3, classes, sparse, rows);
     let trained = train(x, &labels, &online_options(learner), &()).unwrap();

@@ -1,4 +1,4 @@
-//! Small random problems, and everything about a state computed again from its definition.
+//! Small random problems, and quantities of a solver state recomputed from their definitions.
 pub mod svc;
 
 use evermargin::data::{Label, Matrix};
@@ -7,7 +7,7 @@ use evermargin::estimators::online::lasvm::Lasvm;
 use evermargin::kernel::Kernel;
 use rand::{RngExt, SeedableRng};
 
-/// Two overlapping clouds; a tenth of the labels is wrong.
+/// Two overlapping clouds; 10 % of the labels are wrong.
 pub fn clouds(n: usize, d: usize, seed: u64) -> (Matrix, Vec<Targets>) {
     let mut rng = rand_pcg::Pcg64::seed_from_u64(seed);
     let (mut values, mut y) = (Vec::new(), Vec::new());
@@ -20,8 +20,8 @@ pub fn clouds(n: usize, d: usize, seed: u64) -> (Matrix, Vec<Targets>) {
     (Matrix::dense(values, n, d).unwrap(), vec![Targets { y, cost: vec![1.0; n] }])
 }
 
-/// Small whole numbers: a linear kernel of them is exact in single precision.
-pub fn whole(n: usize, d: usize, seed: u64) -> (Matrix, Vec<Targets>) {
+/// Small integers: a linear kernel of them is exact in single precision.
+pub fn small_integers(n: usize, d: usize, seed: u64) -> (Matrix, Vec<Targets>) {
     let mut rng = rand_pcg::Pcg64::seed_from_u64(seed);
     let values: Vec<f64> = (0..n * d).map(|_| f64::from(rng.random_range(-4i32..=4))).collect();
     let y: Vec<Label> = (0..n)
@@ -36,14 +36,14 @@ pub fn whole(n: usize, d: usize, seed: u64) -> (Matrix, Vec<Targets>) {
     (Matrix::dense(values, n, d).unwrap(), vec![Targets { y, cost: vec![1.0; n] }])
 }
 
-/// A state with everything computed again in double precision.
+/// Quantities of a state, recomputed in double precision.
 pub struct Recomputed {
     /// target − Kα.
     pub gradient: Vec<f64>,
     /// tᵀα − ½αᵀKα.
     pub dual: f64,
     /// Σ|α|.
-    pub size: f64,
+    pub l1_norm: f64,
 }
 
 pub fn recompute(state: &Lasvm, kernel: Kernel) -> Recomputed {
@@ -59,16 +59,16 @@ pub fn recompute(state: &Lasvm, kernel: Kernel) -> Recomputed {
     Recomputed {
         gradient: (0..n).map(|i| target[i] - f[i]).collect(),
         dual: (0..n).map(|i| alpha[i] * (target[i] - 0.5 * f[i])).sum(),
-        size: alpha.iter().map(|a| a.abs()).sum(),
+        l1_norm: alpha.iter().map(|a| a.abs()).sum(),
     }
 }
 
-/// Learns one row.
+/// Trains on one row.
 pub fn learn(state: &mut Lasvm, x: &Matrix, problems: &[Targets], row: usize) {
     assert!(state.learn(x.view(), &[row], 0, problems, &()).unwrap());
 }
 
-/// Gauss elimination with pivoting; `None` when singular.
+/// Gaussian elimination with pivoting; `None` if the matrix is singular.
 pub fn eliminate(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Option<Vec<f64>> {
     let n = b.len();
     for c in 0..n {

@@ -1,4 +1,4 @@
-//! Problems for `svc`, and judges of its answers.
+//! Problems for `svc`, and checks of its solutions.
 use evermargin::estimators::supervised::svc::SvcParams;
 use evermargin::estimators::{Fit, Fitted, Targets};
 use evermargin::kernel::gram::{Gram, KernelGram, Packed};
@@ -57,7 +57,7 @@ pub fn kernel_matrix(x: &Matrix, kernel: Kernel) -> Vec<Vec<f64>> {
     (0..v.rows()).map(|i| (0..v.rows()).map(|j| kernel.eval(v.row(i), v.row(j))).collect()).collect()
 }
 
-/// Independent of the solver's own gradient: everything is recomputed in double precision.
+/// Checks feasibility and the optimality conditions with a kernel matrix and margins computed here in double precision.
 pub fn check_optimality(p: &Problem, kernel: Kernel, c: f64, alpha: &[f64], bias: f64, slack: f64) {
     let k = kernel_matrix(&p.x, kernel);
     assert!(alpha.iter().sum::<f64>().abs() < 1e-9 * c * alpha.len() as f64);
@@ -103,7 +103,7 @@ pub fn sparsify(x: &Matrix, zeros: f64) -> Matrix {
     Matrix::dense(thin, rows, cols).unwrap().view().to_csr()
 }
 
-/// Σ αᵢK(xᵢ, ·), which is unique; the constant is not when no variable lies inside its bounds.
+/// Σ αᵢK(xᵢ, ·), which is unique. The bias is not unique when no variable lies strictly inside its bounds.
 pub fn without_bias(fitted: &Fitted, x: &Matrix) -> Vec<f64> {
     let Model::Expansion { bias, .. } = &fitted.model else { panic!("expansion") };
     decisions(fitted, x).iter().map(|f| f - bias[0]).collect()
