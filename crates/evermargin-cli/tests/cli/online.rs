@@ -249,11 +249,7 @@ fn refuses_options_that_contradict_a_state() {
     shell.write("new.svm", &text);
     let output = shell.run("fit new.svm --resume s.evs -o x.evm");
     assert_eq!(output.code, 1);
-    assert!(
-        output.err.contains("error: new.svm: class 4 is new: the state has 1, 2, 3;"),
-        "{}",
-        output.err
-    );
+    assert!(output.err.contains("error: new.svm: class 4 is new: the state has 1, 2, 3;"), "{}", output.err);
     std::fs::remove_file(shell.path("new.svm")).unwrap();
     assert_eq!(shell.files(), before, "no partial files");
 
@@ -287,7 +283,9 @@ fn a_state_begun_with_selection_resumes_with_all_rows() {
     shell.ok("fit monday.svm --learner lasvm --select active --labels-budget 40 --state s.evs -o m.evm");
     let output = shell.ok("fit tuesday.svm --resume s.evs -o m.evm");
     assert!(
-        output.err.contains("note: the saved learner selected its samples; this update uses every labeled row"),
+        output
+            .err
+            .contains("note: the saved learner selected its samples; this update uses every labeled row"),
         "{}",
         output.err
     );
