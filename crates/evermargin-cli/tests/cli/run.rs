@@ -352,8 +352,10 @@ fn a_comparison_on_a_terminal_is_answered_with_a_line() {
         ("or a new name> ", "pills\r"),
         ("or a new name> ", "meet\r"),
         ("or a new name> ", "?"),
-        ("pills)> ", "?\r"),
-        ("pills)> ", "no\r"),
+        ("(1=pills 2=meet)> ", "?\r"),
+        ("2=meet)> ", "dfferent\r"),
+        ("dfferent is a new class: create it? y=yes, anything else asks again> ", "\r"),
+        ("2=meet)> ", "No\r"),
         ("or a new name> ", "q"),
     ] {
         let begin = seen.len();

@@ -21,6 +21,8 @@ pub struct Answers {
     words: Receiver<Result<Option<String>, Failure>>,
     stop: Arc<AtomicBool>,
     terminal: TerminalMode,
+    /// Whether a person types at a terminal.
+    is_typed: bool,
 }
 
 /// The class names, and whether two samples are compared: single keys do not answer that.
@@ -33,7 +35,8 @@ impl Answers {
     /// Keys of the terminal, or lines of standard input; where standard input is the stream, of the terminal behind it.
     pub fn open(streams: &[PathBuf]) -> Result<Self, Failure> {
         let taken = streams.iter().any(|s| s == Path::new("-"));
-        let mut read: ReadAnswer = if !taken && std::io::stdin().is_terminal() {
+        let is_typed = taken || std::io::stdin().is_terminal();
+        let mut read: ReadAnswer = if !taken && is_typed {
             let terminal = ::console::Term::stderr();
             Box::new(move |request: &Request| key_or_line(&terminal, request))
         } else if taken {
@@ -52,7 +55,12 @@ impl Answers {
                 }
             }
         });
-        Ok(Self { requests, words, stop: Watcher::stop_flag(), terminal })
+        Ok(Self { requests, words, stop: Watcher::stop_flag(), terminal, is_typed })
+    }
+
+    /// Whether a person types at a terminal, where slips happen; other answers come from a pipe.
+    pub fn is_typed(&self) -> bool {
+        self.is_typed
     }
 
     /// The next answer; none at the end of the input or after a signal.

@@ -19,7 +19,7 @@ pub enum Reply {
 type Forms = &'static [&'static str];
 
 const SAME: Forms = &["y", "same", "yes", ":same"];
-const DIFFERENT: Forms = &["n", "different", "no", ":different"];
+const DIFFERENT: Forms = &["n", "different", "no", "d", ":different"];
 const COMPARE: Forms = &["?", ":compare"];
 const SKIP: Forms = &["s", "skip", ":skip"];
 const UNDO: Forms = &["u", "undo", ":undo"];
@@ -30,7 +30,7 @@ pub const SINGLE_KEYS: [char; 4] = ['s', 'u', 'q', '?'];
 
 /// What a line stands for; none for an empty one, and for a request to compare where samples are compared already.
 pub fn parse(line: &str, names: &[String], compares: bool) -> Option<Reply> {
-    let is = |forms: Forms| forms.contains(&line);
+    let is = |forms: Forms| forms.iter().any(|form| form.eq_ignore_ascii_case(line));
     match line {
         "" => None,
         _ if names.iter().any(|n| n == line) => Some(Reply::Label(line.into())),
@@ -55,6 +55,11 @@ pub fn comparison_prompt(names: &[String]) -> String {
     let (same, different) = (form(SAME, names), form(DIFFERENT, names));
     let pair = [(same, "same"), (different, "different")].map(|(form, word)| shown(form, word)).join(" ");
     format!("  {pair} {}, or the name of its class ({})> ", commands(names), choices(names))
+}
+
+/// Whether a line agrees to a new class.
+pub fn agrees(line: &str) -> bool {
+    ["y", "yes"].iter().any(|yes| yes.eq_ignore_ascii_case(line))
 }
 
 fn commands(names: &[String]) -> String {
@@ -120,10 +125,10 @@ mod tests {
     fn a_line_of_a_comparison_is_read_whole() {
         let mail = names(&["ham", "spam"]);
         let reply = |line| parse(line, &mail, true);
-        for line in ["n", "no", "different"] {
+        for line in ["n", "N", "no", "different", "d"] {
             assert_eq!(reply(line), Some(Reply::Same(false)), "{line}");
         }
-        for line in ["y", "yes", "same"] {
+        for line in ["y", "Y", "yes", "same"] {
             assert_eq!(reply(line), Some(Reply::Same(true)), "{line}");
         }
         assert_eq!(reply("news"), Some(Reply::Label("news".into())));

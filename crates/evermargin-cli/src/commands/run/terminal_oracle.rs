@@ -1,7 +1,7 @@
 //! A person at the terminal who answers: shows the sample, takes a key or a word.
 
 use super::answers::Answers;
-use super::replies::{Reply, comparison_prompt, name_prompt, parse};
+use super::replies::{Reply, agrees, comparison_prompt, name_prompt, parse};
 use crate::failure::Failure;
 use evermargin::engine::{Event, ImpliedLabel, QueryReason, Question, Reference};
 use evermargin_session::{Oracle, Session, SessionError};
@@ -41,13 +41,15 @@ pub struct TerminalOracle {
     given: VecDeque<GivenAnswer>,
     /// Answers that undo has reached, to be given once more; the earliest at the end.
     undone: Vec<GivenAnswer>,
+    /// The classes in the order in which this run has shown them, so that a digit keeps its class when one is added.
+    classes: Vec<String>,
 }
 
 impl TerminalOracle {
     /// A person at the terminal; where standard input is the stream, at the terminal behind it.
     pub fn new(oracle: Oracle, streams: &[PathBuf]) -> Result<Self, Failure> {
         let answers = (oracle == Oracle::Terminal).then(|| Answers::open(streams)).transpose()?;
-        Ok(Self { answers, given: VecDeque::new(), undone: Vec::new() })
+        Ok(Self { answers, given: VecDeque::new(), undone: Vec::new(), classes: Vec::new() })
     }
 
     /// Asks all questions that are open, those that follow from the answers, and those whose answer is undone.
@@ -175,7 +177,8 @@ impl TerminalOracle {
         sample: u64,
         reference: Option<&Reference>,
     ) -> Result<Reply, Failure> {
-        let names = session.engine().classes().names();
+        self.add_new_classes(session.engine().classes().names());
+        let names = &self.classes;
         let compares = reference.is_some();
         loop {
             if compares {
@@ -189,8 +192,26 @@ impl TerminalOracle {
                 None => None,
             };
             let Some(line) = line else { return Ok(Reply::Quit) };
-            if let Some(reply) = parse(&line, names, compares) {
-                return Ok(reply);
+            let Some(reply) = parse(&line, names, compares) else { continue };
+            let new = matches!(&reply, Reply::Label(name) if names.len() >= 2 && !names.contains(name));
+            match &mut self.answers {
+                Some(answers) if new && answers.is_typed() => {
+                    status_part!("  {line} is a new class: create it? y=yes, anything else asks again> ");
+                    let _ = std::io::stderr().flush();
+                    let Some(line) = answers.next(names, true)? else { return Ok(Reply::Quit) };
+                    if agrees(&line) {
+                        return Ok(reply);
+                    }
+                }
+                _ => return Ok(reply),
+            }
+        }
+    }
+
+    fn add_new_classes(&mut self, names: &[String]) {
+        for name in names {
+            if !self.classes.contains(name) {
+                self.classes.push(name.clone());
             }
         }
     }
