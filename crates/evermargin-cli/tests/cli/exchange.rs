@@ -73,7 +73,7 @@ fn onnx_is_written_and_what_it_lacks_is_said() {
     }
     let said = shell.run("predict m.onnx d.svm");
     assert_eq!(said.code, 1);
-    assert!(said.err.contains("an ONNX model (which we write but do not read)"), "{}", said.err);
+    assert!(said.err.contains("an ONNX model (which can be written but not read)"), "{}", said.err);
     shell
         .write("t.csv", "size,color,class\n1,red,a\n2,blue,b\n1.5,red,a\n2.5,green,b\n0.5,red,a\n3,blue,b\n");
     shell.ok("fit t.csv --label class -o t.evm");

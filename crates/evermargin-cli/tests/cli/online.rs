@@ -313,7 +313,7 @@ fn inspect_reads_states() {
     std::fs::write(shell.path("d.evs"), &bytes).unwrap();
     for line in ["inspect d.evs", "fit tuesday.svm --resume d.evs -o x.evm"] {
         let said = shell.run(line);
-        let text = "d.evs: the file is damaged: its checksum is not that of its bytes";
+        let text = "d.evs: the file is damaged: its checksum does not match its contents";
         assert!(said.code == 1 && said.err.contains(text), "{line}: {}", said.err);
     }
 }

@@ -1,11 +1,11 @@
 //! The container of every artifact (models, states, summaries): a safetensors file with a checksum.
 //!
 //! The header of the file begins with its metadata, and the metadata with the checksum, so that these have a fixed place:
-//! bytes 0 to 7 the length of the header, 8 to 36 `{"__metadata__":{"checksum":"`, 37 to 44 the checksum, eight hexadecimal
-//! digits: the CRC-32 of the whole file with `00000000` in their place. CRC-32 detects every single flipped bit and every
-//! burst of up to 32 bits. The checksum is verified before anything else is read. Further metadata: `format` = `evermargin`,
-//! `format_version`, `kind`, `description` (JSON of everything that is small) and, of states, `cpu`, the
-//! [`CpuLevel`] of the machine that made it.
+//! bytes 0 to 7 are the length of the header, 8 to 36 are `{"__metadata__":{"checksum":"`, and 37 to 44 are the checksum,
+//! eight hexadecimal digits: the CRC-32 of the whole file with `00000000` in their place. CRC-32 detects every single
+//! flipped bit and every burst of up to 32 bits. The checksum is verified before anything else is read. Further metadata are
+//! `format` = `evermargin`, `format_version`, `kind`, `description` (JSON of everything that is small) and, for states, `cpu`,
+//! the [`CpuLevel`] of the machine that wrote the state.
 
 use crate::artifacts::model::foreign;
 use crate::artifacts::tensor_parts::Restored;
@@ -16,23 +16,23 @@ use evermargin::cpu::{CpuLevel, cpu_feature_level};
 
 const FORMAT: &str = "evermargin";
 
-/// The format version that is written and read. Versions 1 and 2 had no checksum in models and no `kind`; version 3 had a
-/// description of its own for each kind.
+/// Format version that is written and read. Versions 1 and 2 had no checksum in models and no `kind`; version 3 had a
+/// different description for each kind.
 const VERSION: u32 = 4;
 
-/// What follows the length of the header in every artifact.
+/// Bytes after the length of the header in every artifact.
 const MAGIC: &[u8] = b"{\"__metadata__\":{\"checksum\":\"";
 
-/// First byte of the checksum.
+/// Position of the first byte of the checksum.
 const SUM_AT: usize = 8 + MAGIC.len();
 
-/// What the checksum is computed over in the place of itself.
+/// Placeholder for the checksum while it is computed.
 const NO_SUM: &str = "00000000";
 
 /// First bytes of the states that earlier versions wrote without a container.
 const EARLIER: [&[u8]; 2] = [b"EVMENGN1", b"EVMMEDS1"];
 
-/// What an artifact holds.
+/// Kind of the contents of an artifact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A classifier.
@@ -50,7 +50,7 @@ pub enum Kind {
 impl Kind {
     const ALL: [Self; 5] = [Self::Model, Self::State, Self::Summary, Self::Engine, Self::Sequential];
 
-    /// The name in the metadata.
+    /// Name of the kind in the metadata.
     fn name(self) -> &'static str {
         match self {
             Self::Model => "model",
@@ -61,7 +61,7 @@ impl Kind {
         }
     }
 
-    /// What it is, for messages.
+    /// Description of the kind for messages.
     fn noun(self) -> &'static str {
         match self {
             Self::Model => "an evermargin model",
@@ -72,7 +72,7 @@ impl Kind {
         }
     }
 
-    /// What can be done with it, for those who meant another kind.
+    /// Purpose of the kind, for messages about a file of another kind than expected.
     fn use_of(self) -> &'static str {
         match self {
             Self::Model => "predict with it; it cannot continue learning",
@@ -82,21 +82,21 @@ impl Kind {
         }
     }
 
-    /// Whether learning continues from it, which makes the CPU level part of it.
+    /// Whether learning continues from artifacts of this kind, which therefore contain the CPU level.
     fn continues(self) -> bool {
         matches!(self, Self::State | Self::Engine | Self::Sequential)
     }
 }
 
-/// How an artifact is loaded.
+/// Options for loading an artifact.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoadOptions {
-    /// Limits on its bytes and columns.
+    /// Limits on the bytes and columns of the artifact.
     pub limits: Limits,
-    /// The CPU level at which learning will continue: that of this machine by default.
+    /// CPU level on which learning will continue; by default that of this machine.
     pub cpu: CpuLevel,
-    /// Whether to load a state that was made at another CPU level. Learning continues, but its results differ in the last
-    /// bits from those of the machine that made the state.
+    /// Whether to load a state of another CPU level. Learning can continue, but its results differ in the last bits from
+    /// those of the machine that wrote the state.
     pub allow_other_cpu: bool,
 }
 
@@ -113,7 +113,7 @@ impl LoadOptions {
     }
 }
 
-/// The bytes of an artifact.
+/// Encodes an artifact with its checksum.
 pub(crate) fn write(kind: Kind, description: &str, bundle: Bundle) -> Vec<u8> {
     let version = VERSION.to_string();
     let mut metadata = vec![
@@ -131,7 +131,7 @@ pub(crate) fn write(kind: Kind, description: &str, bundle: Bundle) -> Vec<u8> {
     bytes
 }
 
-/// Gives the bytes of an artifact that were changed the checksum they should have, for tests of what lies behind it.
+/// Updates the checksum of an artifact whose bytes were changed; for tests of the checks after the checksum.
 pub fn reseal(bytes: &mut [u8]) {
     if is_artifact(bytes) {
         let sum = checksum(bytes);
@@ -139,14 +139,14 @@ pub fn reseal(bytes: &mut [u8]) {
     }
 }
 
-/// The arrays and the metadata of an artifact of the wanted kind; the checksum is right.
+/// Verifies the checksum, version and kind of an artifact and returns its arrays and metadata.
 pub(crate) fn open(wanted: Kind, bytes: &[u8]) -> Restored<Loaded<'_>> {
     if !is_artifact(bytes) {
         return Err(no_artifact(wanted, bytes).into());
     }
     if checksum(bytes).as_bytes() != &bytes[SUM_AT..SUM_AT + NO_SUM.len()] {
         return Err(
-            "the file is damaged: its checksum is not that of its bytes; fetch it again or restore a copy"
+            "the file is damaged: its checksum does not match its contents; fetch it again or restore a copy"
                 .into(),
         );
     }
@@ -162,7 +162,7 @@ pub(crate) fn open(wanted: Kind, bytes: &[u8]) -> Restored<Loaded<'_>> {
     }
 }
 
-/// Refuses a state that was made at another CPU level than the one at which it would continue.
+/// Returns an error for a state of another CPU level than the one on which learning would continue.
 pub(crate) fn check_cpu(name: &str, tensors: &Loaded<'_>, options: &LoadOptions) -> Result<()> {
     let made = tensors.metadata("cpu").unwrap_or_default();
     let Some(made) = CpuLevel::from_name(made) else {
@@ -175,7 +175,7 @@ pub(crate) fn check_cpu(name: &str, tensors: &Loaded<'_>, options: &LoadOptions)
     Err(Error::OtherCpu { file: name.to_string(), made, here: options.cpu })
 }
 
-/// What an artifact says it is, its checksum not looked at.
+/// Kind of an artifact by its metadata, without verification of the checksum.
 pub(crate) fn kind_of(bytes: &[u8]) -> Option<Kind> {
     is_artifact(bytes).then(|| Loaded::parse(bytes, "file").ok())?.as_ref().and_then(kind)
 }
@@ -197,7 +197,7 @@ fn checksum(bytes: &[u8]) -> String {
     format!("{:08x}", sum.finalize())
 }
 
-/// Why bytes that do not begin as an artifact are none.
+/// Reason why bytes that do not begin like an artifact cannot be read.
 fn no_artifact(wanted: Kind, bytes: &[u8]) -> String {
     if EARLIER.iter().any(|magic| bytes.starts_with(magic)) {
         return earlier("1");
@@ -216,7 +216,7 @@ fn no_artifact(wanted: Kind, bytes: &[u8]) -> String {
     }
 }
 
-/// Why the format or its version is not read, if it is not.
+/// Reason why the format or its version is not supported; `None` if it is supported.
 fn version_fault(tensors: &Loaded<'_>) -> Option<String> {
     let format = tensors.metadata("format").unwrap_or_default();
     if !matches!(format, FORMAT | "evermargin-state" | "evermargin-summary") {

@@ -1,9 +1,9 @@
-//! The summary file: exemplars, what each stands for and where it came from, in the same container as a model file.
+//! The summary file: exemplars with their weights and origins, in the same container as a model file.
 //!
 //! `description` is JSON of everything that is small. Tensors, for m exemplars: the points as in a model file, most
-//! important first; `weights` `[m]`, the samples each stands for; `source` `[m]`, the number of its file in the list of the
-//! description, and `row` `[m]`, its number there, counted from 1; the scaling as in a model file. The same summary always
-//! gives the same bytes.
+//! important first; `weights` `[m]`, the number of samples that each represents; `source` `[m]`, the number of its file in
+//! the list of the description; `row` `[m]`, the number of its row in that file, counted from 1; the scaling as in a model
+//! file. The same summary always gives the same bytes.
 
 use crate::artifacts::container::{self, Kind};
 use crate::artifacts::head::Head;
@@ -20,22 +20,22 @@ use evermargin::summary::{ExemplarParams, Summary};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// A summary and what is needed to add to it.
+/// A summary with the settings that are needed to extend it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SavedSummary {
     /// The exemplars, scaled, and their weights.
     pub summary: Summary,
-    /// How samples were scaled.
+    /// Scaling of the samples.
     pub scaling: Scaling,
-    /// How a file becomes features.
+    /// Mapping of files to features.
     pub input: InputSpec,
-    /// Files the exemplars came from.
+    /// Files of the exemplars.
     pub sources: Vec<String>,
-    /// For each exemplar the number of its file in `sources`, and of its row there, counted from 1.
+    /// For each exemplar the index of its file in `sources` and the number of its row in that file, counted from 1.
     pub origin: Vec<(u32, usize)>,
 }
 
-/// What only summaries have.
+/// Body of the description of a summary.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SummaryBody {
@@ -47,7 +47,7 @@ struct SummaryBody {
     sources: Vec<String>,
 }
 
-/// Writes a summary file; `-` is standard output. The file appears whole or not at all.
+/// Writes a summary file atomically; `-` is standard output.
 pub fn save(path: impl AsRef<Path>, kept: &SavedSummary) -> Result<()> {
     write_atomic(path, &to_bytes(kept)?)
 }
@@ -59,12 +59,12 @@ pub fn load(path: impl AsRef<Path>, limits: &Limits) -> Result<SavedSummary> {
     restore(&bytes, limits).map_err(|what| Error::content(&name, what))
 }
 
-/// The summary in the bytes of a summary file; `name` stands for the file in messages.
+/// Decodes the bytes of a summary file; `name` is the name of the file in error messages.
 pub fn from_bytes(name: &str, bytes: &[u8]) -> Result<SavedSummary> {
     restore(bytes, &Limits::default()).map_err(|what| Error::content(name, what))
 }
 
-/// The bytes of a summary file.
+/// Encodes a summary as a summary file.
 pub fn to_bytes(kept: &SavedSummary) -> Result<Vec<u8>> {
     check(kept).map_err(Error::inexpressible)?;
     let (summary, mut bundle) = (&kept.summary, Bundle::default());
@@ -106,7 +106,7 @@ fn restore(bytes: &[u8], limits: &Limits) -> Restored<SavedSummary> {
     Ok(kept)
 }
 
-/// Refuses a summary whose parts do not fit together; the sentence says which.
+/// Returns an error for a summary whose parts contradict each other; the message names them.
 fn check(kept: &SavedSummary) -> Restored<()> {
     let cols = kept.summary.exemplars().cols();
     if cols == 0 {
@@ -119,7 +119,7 @@ fn check(kept: &SavedSummary) -> Restored<()> {
         return Err(format!("{} rows of files for {rows} exemplars", kept.origin.len()).into());
     }
     match kept.origin.iter().find(|(source, row)| *source as usize >= kept.sources.len() || *row == 0) {
-        Some((source, row)) => Err(format!("row {row} of file {source} is none of its files").into()),
+        Some((source, row)) => Err(format!("row {row} of file {source} does not exist").into()),
         None => Ok(()),
     }
 }
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_comes_back() {
+    fn reads_back_what_was_written() {
         for sparse in [false, true] {
             let (kept, bytes) = (kept(sparse), to_bytes(&kept(sparse)).unwrap());
             assert_eq!(from_bytes("s", &bytes).unwrap(), kept);
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn every_damaged_byte_and_every_end_is_noticed() {
+    fn refuses_every_damaged_byte_and_truncation() {
         let bytes = to_bytes(&kept(true)).unwrap();
         for at in 0..bytes.len() {
             let mut damaged = bytes.clone();
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_that_do_not_fit_are_refused() {
+    fn refuses_inconsistent_origins() {
         let mut wrong = kept(false);
         wrong.origin[0] = (2, 1);
         assert!(to_bytes(&wrong).is_err());
