@@ -13,7 +13,7 @@ use std::io::{Cursor, Read};
 const MATRIX: [&str; 4] = ["X", "x", "data", "arr_0"];
 const LABELS: [&str; 4] = ["y", "labels", "target", "arr_1"];
 
-/// Matrix and label tokens of an archive.
+/// Reads the matrix and the label tokens of an archive.
 pub(crate) fn read(file: &str, bytes: &[u8], limits: &Limits) -> Result<(Matrix, Option<Vec<String>>)> {
     let members = members(file, bytes, limits)?;
     let limits = &limits.less(members.values().map(Vec::len).sum());
@@ -52,7 +52,7 @@ fn labels(
     Array::parse(bytes).and_then(|a| a.tokens(limits)).map(Some).map_err(|what| within(file, key, what))
 }
 
-/// The members we know by name, unpacked; together they may not pass the cap.
+/// Decompresses the members with known names; returns an error if their total size exceeds the limits.
 fn members(file: &str, bytes: &[u8], limits: &Limits) -> Result<BTreeMap<String, Vec<u8>>> {
     let damaged =
         |e: &dyn std::fmt::Display| Error::content(file, format!("the .npz archive is damaged ({e})"));
@@ -83,7 +83,7 @@ fn members(file: &str, bytes: &[u8], limits: &Limits) -> Result<BTreeMap<String,
     Ok(members)
 }
 
-/// Why the members of an archive of `input` bytes are not unpacked.
+/// Message for an archive of `input` bytes whose members are too large.
 fn too_much(input: u64, memory: u64, limits: &Limits) -> Message {
     if limits.max_bytes <= memory {
         return too_many_bytes(limits.max_bytes);
@@ -92,7 +92,7 @@ fn too_much(input: u64, memory: u64, limits: &Limits) -> Message {
     Message::new(what, Remedy::UseLessMemory)
 }
 
-/// Compressed rows as SciPy writes them; columns are sorted where they were not.
+/// Converts compressed sparse rows of SciPy to a matrix; columns are sorted if necessary.
 fn sparse(members: &BTreeMap<String, Vec<u8>>, limits: &Limits) -> std::result::Result<Matrix, Message> {
     let array = |key: &str| Array::parse(members.get(key).map_or(&[][..], Vec::as_slice));
     let format = array("format")?.single_text();
@@ -103,10 +103,10 @@ fn sparse(members: &BTreeMap<String, Vec<u8>>, limits: &Limits) -> std::result::
         )
         .into());
     }
-    let shape = array("shape")?.whole("shape", limits)?;
+    let shape = array("shape")?.whole_numbers("shape", limits)?;
     let [rows, cols] = shape[..] else { return Err("the shape of a sparse matrix has two numbers".into()) };
-    let indptr = array("indptr")?.whole("indptr", limits)?;
-    let indices = array("indices")?.whole("indices", limits)?;
+    let indptr = array("indptr")?.whole_numbers("indptr", limits)?;
+    let indices = array("indices")?.whole_numbers("indices", limits)?;
     let values = array("data")?.numbers("data", limits)?;
     if cols > limits.columns() {
         return Err(crate::limits::over(cols, "columns", limits.columns(), Limit::Columns));

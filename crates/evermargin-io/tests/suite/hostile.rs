@@ -150,8 +150,8 @@ fn arrays() {
         "no rows but many columns": data("x.npy", npy("'<f8'", "(0, 18446744073709551615)", b"")) => "x.npy: 18446744073709551615 columns are over the cap of 10000000; if it is right, raise max_columns",
         "a billion rows of nothing": data("x.npy", npy("'<f8'", "(1999999999, 0)", b"")) => "x.npy: 1999999999 rows without columns",
         "a billion IDX rows of nothing": data("x", idx(8, &[1_999_999_999, 0], &[])) => "x: 1999999999 rows without columns",
-        "one dimension": data("x.npy", npy("'<f8'", "(2,)", &two)) => "x.npy: the array has shape (2); two dimensions are needed, one sample a row (reshape it with numpy)",
-        "three dimensions": data("x.npy", npy("'<f8'", "(1, 1, 2)", &two)) => "x.npy: the array has shape (1, 1, 2); two dimensions are needed, one sample a row (reshape it with numpy)",
+        "one dimension": data("x.npy", npy("'<f8'", "(2,)", &two)) => "x.npy: the array has shape (2); two dimensions are needed, one row per sample (reshape it with numpy)",
+        "three dimensions": data("x.npy", npy("'<f8'", "(1, 1, 2)", &two)) => "x.npy: the array has shape (1, 1, 2); two dimensions are needed, one row per sample (reshape it with numpy)",
         "no rows": data("x.npy", npy("'<f8'", "(0, 3)", b"")) => "x.npy: no rows",
         "NaN": data("x.npy", npy("'<f8'", "(1, 2)", &two)) => "x.npy: row 1, column 2: value NaN is not usable; replace missing values and keep magnitudes below 1e100",
         "pickled objects": data("x.npy", npy("'|O'", "(1, 2)", &two)) => "x.npy: values of type pickled objects are not read; convert them with numpy's astype('float64')",
@@ -194,7 +194,7 @@ fn label_files() {
         error.replace(&format!("{}/", folder.path().display()), "")
     };
     cases! {
-        "fewer labels than rows": got("two") => "two: 2 labels for the 3 rows of x.svm; there must be one a row",
+        "fewer labels than rows": got("two") => "two: 2 labels for the 3 rows of x.svm; there must be one per row",
         "label nan": got("nan") => "nan:2: label nan names no class; write ? for a row without label",
         "labels of two dimensions": got("square.npy") => "square.npy: labels: the array has shape (2, 2); one dimension is needed",
         "a file over the cap": big => "x.svm: over the cap of 10 bytes; if it is right, raise max_bytes",
