@@ -3,7 +3,7 @@
 
 use crate::error::{Error, Result};
 use crate::limits::{Limits, too_many_bytes};
-use crate::memory::spelled;
+use crate::memory::size_text;
 use crate::remedy::{Message, Remedy};
 use std::fs::File;
 use std::io::{self, Cursor, Read};
@@ -59,7 +59,7 @@ pub(crate) fn read_within(path: &Path, limits: &Limits) -> Result<(Vec<u8>, Limi
         Some(_) => expanded(&name, Box::new(whole), meta.len(), &limits)?,
         None => collected(&name, whole, meta.len(), &limits)?,
     };
-    let left = limits.less(bytes.len());
+    let left = limits.reduced_by(bytes.len());
     Ok((bytes, left))
 }
 
@@ -78,7 +78,7 @@ pub(crate) fn decompress_within(name: &str, bytes: Vec<u8>, limits: &Limits) -> 
         check_size(name, input, &limits)?;
         bytes
     };
-    let left = limits.less(bytes.len());
+    let left = limits.reduced_by(bytes.len());
     Ok((bytes, left))
 }
 
@@ -104,14 +104,14 @@ fn expanded(name: &str, reader: Box<dyn Read>, input: u64, limits: &Limits) -> R
         Err(e) if e.kind() == io::ErrorKind::FileTooLarge && memory < limits.max_bytes => {
             let what = format!(
                 "its {} expand to more than the memory limit of {} ({} times as much or more)",
-                spelled(input),
-                spelled(memory),
+                size_text(input),
+                size_text(memory),
                 memory / input.max(1)
             );
             Err(Error::content(name, Message::new(what, Remedy::UseLessMemory)))
         }
         Err(e) if e.kind() == io::ErrorKind::OutOfMemory => {
-            let what = format!("its {} expand to more than the system grants", spelled(input));
+            let what = format!("its {} expand to more than the system grants", size_text(input));
             Err(Error::content(name, Message::new(what, Remedy::UseLessMemory)))
         }
         Err(e) => Err(refused(name, e)),
@@ -126,7 +126,7 @@ fn check_size(name: &str, size: u64, limits: &Limits) -> Result<()> {
     match limits.max_memory.filter(|memory| size > *memory) {
         None => Ok(()),
         Some(memory) => {
-            let what = format!("more than the memory limit of {}", spelled(memory));
+            let what = format!("more than the memory limit of {}", size_text(memory));
             Err(Error::content(name, Message::new(what, Remedy::UseLessMemory)))
         }
     }

@@ -167,7 +167,7 @@ impl std::error::Error for Error {
 }
 
 /// Part of a file for an error message: at most 40 characters, with control characters escaped.
-pub(crate) fn shown(token: &[u8]) -> String {
+pub(crate) fn excerpt(token: &[u8]) -> String {
     let text = String::from_utf8_lossy(token.get(..160).unwrap_or(token));
     let mut out: String = text.chars().take(40).flat_map(escaped).collect();
     if text.chars().nth(40).is_some() {

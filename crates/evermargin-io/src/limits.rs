@@ -47,20 +47,20 @@ impl Limits {
     }
 
     /// Copy of the limits with the memory reduced by `bytes`, which are in use.
-    pub(crate) fn less(&self, bytes: usize) -> Self {
+    pub(crate) fn reduced_by(&self, bytes: usize) -> Self {
         let left = self.max_memory.map(|limit| limit.saturating_sub(bytes as u64));
         Self { max_memory: left, ..self.clone() }
     }
 
     /// Returns an error if an allocation of `bytes` is over the memory limit or not possible.
-    pub(crate) fn room(&self, bytes: usize) -> Result<(), Message> {
+    pub(crate) fn check_memory(&self, bytes: usize) -> Result<(), Message> {
         let refused = |allowed: &str| {
-            let needed = memory::spelled(bytes as u64);
+            let needed = memory::size_text(bytes as u64);
             let what = format!("its values need {needed} of memory, but {allowed}");
             Err(Message::new(what, Remedy::UseLessMemory))
         };
         if let Some(left) = self.max_memory.filter(|left| bytes as u64 > *left) {
-            return refused(&format!("{} are left under the limit", memory::spelled(left)));
+            return refused(&format!("{} are left under the limit", memory::size_text(left)));
         }
         match Vec::<u8>::new().try_reserve_exact(bytes) {
             Ok(()) => Ok(()),
@@ -71,7 +71,7 @@ impl Limits {
     /// An empty vector with room for `count` values.
     pub(crate) fn vector<T>(&self, count: usize) -> Result<Vec<T>, Message> {
         let bytes = count.saturating_mul(size_of::<T>());
-        self.room(bytes)?;
+        self.check_memory(bytes)?;
         let mut vector = Vec::new();
         vector
             .try_reserve_exact(count)

@@ -49,7 +49,7 @@ fn left_of_group(limit: &str, used: &str) -> Option<u64> {
 }
 
 /// Text of a number of bytes with a unit.
-pub(crate) fn spelled(bytes: u64) -> String {
+pub(crate) fn size_text(bytes: u64) -> String {
     let units = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     match units.iter().find(|(size, _)| bytes >= *size) {
         Some((size, unit)) => format!("{:.1} {unit}", bytes as f64 / *size as f64),
@@ -59,7 +59,7 @@ pub(crate) fn spelled(bytes: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{FLOOR, available, free_of_meminfo, left_of_group, limit, spelled};
+    use super::{FLOOR, available, free_of_meminfo, left_of_group, limit, size_text};
 
     #[test]
     fn limits_memory_by_user_free_memory_and_file_size() {
@@ -80,6 +80,6 @@ mod tests {
         assert_eq!(left_of_group("100\n", "30\n"), Some(70));
         assert_eq!(left_of_group("100\n", "130\n"), Some(0));
         assert!(!cfg!(target_os = "linux") || available().is_some());
-        assert_eq!([1000, 1536, 3 << 30].map(spelled), ["1000 bytes", "1.5 KiB", "3.0 GiB"]);
+        assert_eq!([1000, 1536, 3 << 30].map(size_text), ["1000 bytes", "1.5 KiB", "3.0 GiB"]);
     }
 }

@@ -10,7 +10,7 @@
 use crate::artifacts::model::foreign;
 use crate::artifacts::tensor_parts::Restored;
 use crate::artifacts::tensors::{Bundle, Loaded};
-use crate::error::{Error, Result, shown};
+use crate::error::{Error, Result, excerpt};
 use crate::limits::Limits;
 use evermargin::cpu::{CpuLevel, cpu_feature_level};
 
@@ -73,7 +73,7 @@ impl Kind {
     }
 
     /// Purpose of the kind, for messages about a file of another kind than expected.
-    fn use_of(self) -> &'static str {
+    fn purpose(self) -> &'static str {
         match self {
             Self::Model => "predict with it; it cannot continue learning",
             Self::State => "resume learning from it",
@@ -142,7 +142,7 @@ pub fn reseal(bytes: &mut [u8]) {
 /// Verifies the checksum, version and kind of an artifact and returns its arrays and metadata.
 pub(crate) fn open(wanted: Kind, bytes: &[u8]) -> Restored<Loaded<'_>> {
     if !is_artifact(bytes) {
-        return Err(no_artifact(wanted, bytes).into());
+        return Err(not_artifact_message(wanted, bytes).into());
     }
     if checksum(bytes).as_bytes() != &bytes[SUM_AT..SUM_AT + NO_SUM.len()] {
         return Err(
@@ -157,7 +157,7 @@ pub(crate) fn open(wanted: Kind, bytes: &[u8]) -> Restored<Loaded<'_>> {
     }
     match kind(&tensors) {
         Some(found) if found == wanted => Ok(tensors),
-        Some(found) => Err(format!("{}, not {}; {}", found.noun(), wanted.noun(), found.use_of()).into()),
+        Some(found) => Err(format!("{}, not {}; {}", found.noun(), wanted.noun(), found.purpose()).into()),
         None => Err(format!("not {}", wanted.noun()).into()),
     }
 }
@@ -166,7 +166,7 @@ pub(crate) fn open(wanted: Kind, bytes: &[u8]) -> Restored<Loaded<'_>> {
 pub(crate) fn check_cpu(name: &str, tensors: &Loaded<'_>, options: &LoadOptions) -> Result<()> {
     let made = tensors.metadata("cpu").unwrap_or_default();
     let Some(made) = CpuLevel::from_name(made) else {
-        let what = format!("CPU level '{}' is not known; update evermargin", shown(made.as_bytes()));
+        let what = format!("CPU level '{}' is not known; update evermargin", excerpt(made.as_bytes()));
         return Err(Error::content(name, what));
     };
     if made == options.cpu || options.allow_other_cpu {
@@ -198,9 +198,9 @@ fn checksum(bytes: &[u8]) -> String {
 }
 
 /// Reason why bytes that do not begin like an artifact cannot be read.
-fn no_artifact(wanted: Kind, bytes: &[u8]) -> String {
+fn not_artifact_message(wanted: Kind, bytes: &[u8]) -> String {
     if EARLIER.iter().any(|magic| bytes.starts_with(magic)) {
-        return earlier("1");
+        return earlier_version_message("1");
     }
     if let Some(kind) = foreign(bytes) {
         return format!("{kind}, not {}", wanted.noun());
@@ -222,7 +222,9 @@ fn version_fault(tensors: &Loaded<'_>) -> Option<String> {
     if !matches!(format, FORMAT | "evermargin-state" | "evermargin-summary") {
         return Some(match format {
             "" => "a safetensors file, but not of evermargin (or a damaged one)".into(),
-            other => format!("a file of '{}', not of evermargin (or a damaged one)", shown(other.as_bytes())),
+            other => {
+                format!("a file of '{}', not of evermargin (or a damaged one)", excerpt(other.as_bytes()))
+            }
         });
     }
     let version = tensors.metadata("format_version").unwrap_or_default();
@@ -231,13 +233,13 @@ fn version_fault(tensors: &Loaded<'_>) -> Option<String> {
         Ok(newer) if newer > VERSION => {
             Some(format!("format {newer} is newer than this evermargin reads ({VERSION}); update evermargin"))
         }
-        _ => Some(earlier(version)),
+        _ => Some(earlier_version_message(version)),
     }
 }
 
-fn earlier(version: &str) -> String {
+fn earlier_version_message(version: &str) -> String {
     format!(
         "written by an earlier evermargin in format '{}'; this version reads format {VERSION}: make the file again",
-        shown(version.as_bytes())
+        excerpt(version.as_bytes())
     )
 }

@@ -1,6 +1,6 @@
 //! Named arrays in a safetensors container. They are written in a fixed order; every access is checked on reading.
 
-use crate::error::shown;
+use crate::error::excerpt;
 use safetensors::tensor::{Dtype, SafeTensorError, SafeTensors};
 use serde::de::DeserializeOwned;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -181,7 +181,7 @@ impl<'a> Loaded<'a> {
         match names.into_iter().find(|n| !self.used.contains(*n)) {
             None => Ok(()),
             Some(name) => {
-                Err(format!("tensor '{}' is not part of this {}", shown(name.as_bytes()), self.what))
+                Err(format!("tensor '{}' is not part of this {}", excerpt(name.as_bytes()), self.what))
             }
         }
     }

@@ -4,7 +4,7 @@
 //! The caller gives the number of rows, so that a file cannot cause a large allocation by the number of a row.
 
 use crate::decompress::{decompress, display_name, read_whole};
-use crate::error::{Error, Result, shown};
+use crate::error::{Error, Result, excerpt};
 use crate::formats::number;
 use crate::limits::Limits;
 use evermargin::data::MAX_ABS;
@@ -38,12 +38,12 @@ fn edge(text: &[u8], rows: usize) -> std::result::Result<Option<(usize, usize, f
     let mut fields = text.split(u8::is_ascii_whitespace).filter(|f| !f.is_empty());
     let Some(first) = fields.next() else { return Ok(None) };
     let Some(second) = fields.next() else {
-        return Err(format!("'{}' names one row; an edge is two rows and a weight", shown(text)));
+        return Err(format!("'{}' names one row; an edge is two rows and a weight", excerpt(text)));
     };
     let weight = fields.next().map_or(Ok(1.0), weight)?;
     match fields.next() {
         None => Ok(Some((row(first, rows)?, row(second, rows)?, weight))),
-        Some(more) => Err(format!("'{}' after the weight; an edge is two rows and a weight", shown(more))),
+        Some(more) => Err(format!("'{}' after the weight; an edge is two rows and a weight", excerpt(more))),
     }
 }
 
@@ -51,16 +51,16 @@ fn row(field: &[u8], rows: usize) -> std::result::Result<usize, String> {
     let digits = field.iter().all(u8::is_ascii_digit);
     let number = std::str::from_utf8(field).ok().and_then(|t| t.parse::<usize>().ok());
     match number {
-        _ if !digits => Err(format!("'{}' is no row; rows are whole numbers from 1", shown(field))),
+        _ if !digits => Err(format!("'{}' is no row; rows are whole numbers from 1", excerpt(field))),
         Some(0) => Err("row 0; rows are counted from 1".into()),
         Some(number) if number <= rows => Ok(number - 1),
-        _ => Err(format!("there is no row {}; the data has {rows}", shown(field))),
+        _ => Err(format!("there is no row {}; the data has {rows}", excerpt(field))),
     }
 }
 
 fn weight(field: &[u8]) -> std::result::Result<f64, String> {
     match number::scan(field, 0) {
         Some((w, end)) if end == field.len() && (0.0..=MAX_ABS).contains(&w) => Ok(w),
-        _ => Err(format!("weight '{}' is not usable; weights are finite and not negative", shown(field))),
+        _ => Err(format!("weight '{}' is not usable; weights are finite and not negative", excerpt(field))),
     }
 }

@@ -3,7 +3,7 @@
 //! Numbers stay as written and are parsed like other cells; strings are unescaped. A value that is itself an object or a
 //! list is refused where it begins, regardless of its depth.
 
-use crate::error::shown;
+use crate::error::excerpt;
 use crate::remedy::{Limit, Message, Remedy};
 use std::collections::HashMap;
 
@@ -82,7 +82,7 @@ impl Cells {
 }
 
 /// Adds the keys of a line to the known ones, up to `cap` keys in total.
-pub(crate) fn learn(line: &str, keys: &mut Keys, cap: usize) -> Result<(), Message> {
+pub(crate) fn add_keys(line: &str, keys: &mut Keys, cap: usize) -> Result<(), Message> {
     let mut scratch = String::new();
     let mut too_many = false;
     scan(line, &mut scratch, |key, _| {
@@ -109,7 +109,7 @@ pub(crate) fn is_object(line: &str) -> bool {
 }
 
 fn twice(key: &str) -> String {
-    format!("key '{}' appears twice; keep one of them", shown(key.as_bytes()))
+    format!("key '{}' appears twice; keep one of them", excerpt(key.as_bytes()))
 }
 
 /// Calls `f(key, value)` for each pair of the object in the line.
@@ -138,7 +138,7 @@ fn scan(
             at.blanks();
             let value = at.value();
             let key = key.of(line, at.scratch);
-            let value = value.map_err(|what| format!("key '{}': {what}", shown(key.as_bytes())))?;
+            let value = value.map_err(|what| format!("key '{}': {what}", excerpt(key.as_bytes())))?;
             f(key, value)?;
             at.blanks();
             if at.take(b'}') {
@@ -182,7 +182,7 @@ impl Scanner<'_> {
         match self.bytes.get(self.at..).filter(|rest| !rest.is_empty()) {
             None => format!("the object ends too early: expected {wanted}"),
             Some(rest) => {
-                format!("expected {wanted}, found '{}' at byte {}", shown(rest), self.at + 1)
+                format!("expected {wanted}, found '{}' at byte {}", excerpt(rest), self.at + 1)
             }
         }
     }
@@ -213,7 +213,7 @@ impl Scanner<'_> {
                 String::from_utf8_lossy(token)
             )),
             b"" => Err("its value is missing".to_string()),
-            _ => Err(format!("'{}' is no value in JSON", shown(token))),
+            _ => Err(format!("'{}' is no value in JSON", excerpt(token))),
         }
     }
 
@@ -338,13 +338,13 @@ fn is_number(token: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Cells, Keys, learn, scan};
+    use super::{Cells, Keys, add_keys, scan};
     use proptest::prelude::*;
     use serde_json::Value;
 
     fn pairs(line: &str) -> Result<Vec<(String, String)>, String> {
         let mut keys = Keys::default();
-        learn(line, &mut keys, 100).map_err(|e| e.to_string())?;
+        add_keys(line, &mut keys, 100).map_err(|e| e.to_string())?;
         let mut cells = Cells::default();
         cells.read(line, &keys)?;
         let text = cells.spans.iter().map(|s| s.of(line, &cells.scratch).to_string());

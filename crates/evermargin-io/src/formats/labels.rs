@@ -1,7 +1,7 @@
 //! Label tokens: they are interned while rows are read and converted to classes at the end, or read from a separate file.
 
 use crate::decompress::{display_name, read_whole};
-use crate::error::{Error, Result, shown};
+use crate::error::{Error, Result, excerpt};
 use crate::formats::{idx, npy};
 use crate::limits::Limits;
 use crate::remedy::{Limit, Message};
@@ -32,10 +32,13 @@ impl<'a> Interner<'a> {
 
     fn look_up(&mut self, token: &'a [u8]) -> std::result::Result<u32, String> {
         let text = std::str::from_utf8(token)
-            .map_err(|_| format!("label '{}' is not UTF-8; save the file as UTF-8", shown(token)))?
+            .map_err(|_| format!("label '{}' is not UTF-8; save the file as UTF-8", excerpt(token)))?
             .trim();
         if text.contains(|c: char| c.is_control()) {
-            return Err(format!("label '{}' holds a control character; is this a text file?", shown(token)));
+            return Err(format!(
+                "label '{}' holds a control character; is this a text file?",
+                excerpt(token)
+            ));
         }
         let number = if text.is_empty() || text == "?" {
             UNLABELED

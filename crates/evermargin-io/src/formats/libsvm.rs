@@ -3,7 +3,7 @@
 //! The bytes are cut at line ends into pieces whose size does not depend on the number of threads, so that the matrix and
 //! the reported error are always the same. Rows are sorted and have neither zeros nor repeated indices.
 
-use crate::error::{Error, Fault, Result, shown};
+use crate::error::{Error, Fault, Result, excerpt};
 use crate::formats::labels::{Interner, UNLABELED};
 use crate::formats::number;
 use crate::limits::{Limits, index_too_large, line_too_long};
@@ -148,7 +148,7 @@ impl<'a> AllRows<'a> {
     fn with_room(bytes: &[u8], limits: &Limits) -> std::result::Result<Self, Message> {
         let values = memchr::memchr_iter(b':', bytes).count();
         let rows = memchr::memchr_iter(b'\n', bytes).count() + 1;
-        limits.room(values.saturating_mul(12).saturating_add(rows.saturating_mul(20)))?;
+        limits.check_memory(values.saturating_mul(12).saturating_add(rows.saturating_mul(20)))?;
         let mut indptr = limits.vector(rows + 1)?;
         indptr.push(0);
         Ok(Self {
@@ -422,14 +422,14 @@ fn bad_pair(line: u64, text: &[u8], start: usize, cap: u64) -> Fault {
         Some(colon) if whole(&digits[..colon]) && digits.len() < token.len() => {
             format!(
                 "index {} is negative; indices are whole numbers from 1",
-                shown(&token[..=colon]).trim_end_matches(':')
+                excerpt(&token[..=colon]).trim_end_matches(':')
             )
         }
         Some(colon) if whole(&digits[..colon]) => {
-            return Fault::new(line, start + 1, index_too_large(shown(&digits[..colon]), cap));
+            return Fault::new(line, start + 1, index_too_large(excerpt(&digits[..colon]), cap));
         }
-        Some(colon) => format!("index '{}' is not a whole number", shown(&digits[..colon])),
-        None => format!("expected index:value, found '{}'", shown(token)),
+        Some(colon) => format!("index '{}' is not a whole number", excerpt(&digits[..colon])),
+        None => format!("expected index:value, found '{}'", excerpt(token)),
     };
     Fault::new(line, start + 1, what)
 }
@@ -447,7 +447,10 @@ fn bad_index(line: u64, start: usize, index: u64, cap: u64) -> Fault {
 #[cold]
 fn bad_value(line: u64, text: &[u8], start: usize, index: u64) -> Fault {
     let token = &text[start.min(text.len())..token_end(text, start.min(text.len()))];
-    Fault { cell: Some((index.to_string(), shown(token))), ..Fault::new(line, start + 1, value_fault(token)) }
+    Fault {
+        cell: Some((index.to_string(), excerpt(token))),
+        ..Fault::new(line, start + 1, value_fault(token))
+    }
 }
 
 /// Reason why a token is not a usable value.
@@ -456,10 +459,10 @@ pub(crate) fn value_fault(token: &[u8]) -> String {
     match word {
         _ if token.is_empty() => "a value is missing after the colon".to_string(),
         Some(v) if !v.is_finite() => {
-            format!("value {} is not a finite number; replace missing values", shown(token))
+            format!("value {} is not a finite number; replace missing values", excerpt(token))
         }
-        Some(_) => format!("value {} is larger than 1e100; rescale the data", shown(token)),
-        None => format!("value '{}' is not a number", shown(token)),
+        Some(_) => format!("value {} is larger than 1e100; rescale the data", excerpt(token)),
+        None => format!("value '{}' is not a number", excerpt(token)),
     }
 }
 

@@ -1,7 +1,7 @@
 //! NumPy arrays: `.npy` (format versions 1 to 3). The header is a short Python literal, of which only the three keys that
 //! NumPy writes are read. Nothing is allocated before the shape was checked against the number of bytes.
 
-use crate::error::{Error, Result, shown};
+use crate::error::{Error, Result, excerpt};
 use crate::formats::number;
 use crate::limits::Limits;
 use crate::remedy::{Limit, Message};
@@ -100,7 +100,7 @@ impl<'a> Array<'a> {
     /// Converts the array to label tokens; NaN means no label.
     pub(crate) fn tokens(&self, limits: &Limits) -> Parsed<Vec<String>> {
         let count = self.vector("labels", limits)?;
-        limits.room(count.saturating_mul(size_of::<String>() + self.size))?;
+        limits.check_memory(count.saturating_mul(size_of::<String>() + self.size))?;
         if self.size > 0 && matches!(self.kind, b'U' | b'S') {
             return Ok(self.data.chunks_exact(self.size).take(count).map(|c| self.text(c)).collect());
         }
@@ -112,7 +112,7 @@ impl<'a> Array<'a> {
     pub(crate) fn whole_numbers(&self, what: &str, limits: &Limits) -> Parsed<Vec<usize>> {
         let count = self.vector(what, limits)?;
         self.numeric()?;
-        limits.room(count.saturating_mul(8))?;
+        limits.check_memory(count.saturating_mul(8))?;
         let number = |i| {
             let value = self.number(i);
             if value >= 0.0 && value <= (1u64 << 53) as f64 && value.fract() == 0.0 {
@@ -226,7 +226,7 @@ fn dtype(descr: &str) -> Parsed<(u8, usize, bool)> {
         };
         format!(
             "values of type {} are not read; convert them with numpy's astype('float64')",
-            shown(kind.as_bytes())
+            excerpt(kind.as_bytes())
         )
     };
     let name = descr.strip_prefix('\'').and_then(|t| t.split_once('\'')).ok_or_else(unknown)?.0;

@@ -4,7 +4,7 @@ use crate::decompress::read_bounded;
 use crate::error::{Error, Result};
 use crate::formats::npy::Array;
 use crate::limits::{Limits, too_many_bytes};
-use crate::memory::spelled;
+use crate::memory::size_text;
 use crate::remedy::{Limit, Message, Remedy};
 use evermargin::data::Matrix;
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ const LABELS: [&str; 4] = ["y", "labels", "target", "arr_1"];
 /// Reads the matrix and the label tokens of an archive.
 pub(crate) fn read(file: &str, bytes: &[u8], limits: &Limits) -> Result<(Matrix, Option<Vec<String>>)> {
     let members = members(file, bytes, limits)?;
-    let limits = &limits.less(members.values().map(Vec::len).sum());
+    let limits = &limits.reduced_by(members.values().map(Vec::len).sum());
     let array = |key: &str| members.get(key).map(|b| Array::parse(b).map_err(|what| within(file, key, what)));
     let find = |keys: &[&'static str]| keys.iter().copied().find(|k| members.contains_key(*k));
 
@@ -88,7 +88,8 @@ fn too_much(input: u64, memory: u64, limits: &Limits) -> Message {
     if limits.max_bytes <= memory {
         return too_many_bytes(limits.max_bytes);
     }
-    let what = format!("its {} expand to more than the memory limit of {}", spelled(input), spelled(memory));
+    let what =
+        format!("its {} expand to more than the memory limit of {}", size_text(input), size_text(memory));
     Message::new(what, Remedy::UseLessMemory)
 }
 
@@ -99,7 +100,7 @@ fn sparse(members: &BTreeMap<String, Vec<u8>>, limits: &Limits) -> std::result::
     if format != "csr" {
         return Err(format!(
             "a sparse matrix in '{}' form; save it with .tocsr()",
-            crate::error::shown(format.as_bytes())
+            crate::error::excerpt(format.as_bytes())
         )
         .into());
     }

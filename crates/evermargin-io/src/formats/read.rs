@@ -198,7 +198,7 @@ pub(crate) fn assemble(path: &Path, bytes: &[u8], options: &ReadOptions) -> Resu
         return Err(Error::content(&from, what));
     }
     let x = fit_width(&name, x, format, options.cols, &mut notes)?;
-    limits.room(layout_bytes(&x)).map_err(|what| Error::content(&name, what))?;
+    limits.check_memory(layout_bytes(&x)).map_err(|what| Error::content(&name, what))?;
     Ok(Dataset {
         x: x.into_natural_layout(),
         labels,

@@ -1,7 +1,7 @@
 //! Parser of LIBSVM models. Counts in the header are checked against the lines that follow; nothing is allocated by them.
 
 use crate::artifacts::validate::check;
-use crate::error::{Error, Fault, Result, shown};
+use crate::error::{Error, Fault, Result, excerpt};
 use crate::formats::number;
 use crate::formats::pairwise::pair;
 use crate::limits::{Limits, index_too_large};
@@ -130,7 +130,7 @@ impl Header {
             match key {
                 "svm_type" if words == ["c_svc"] => svm_type = true,
                 "svm_type" => {
-                    let found = shown(words.join(" ").as_bytes());
+                    let found = excerpt(words.join(" ").as_bytes());
                     return Err(wrong(format!("svm_type {found} is not supported; only c_svc is")));
                 }
                 _ if !svm_type => {
@@ -148,7 +148,7 @@ impl Header {
                 "label" => {
                     let label = |w: &&str| {
                         w.parse().map_err(|_| {
-                            wrong(format!("label '{}' is not a whole number", shown(w.as_bytes())))
+                            wrong(format!("label '{}' is not a whole number", excerpt(w.as_bytes())))
                         })
                     };
                     header.labels = words.iter().map(label).collect::<Parsed<_>>()?;
@@ -165,7 +165,7 @@ impl Header {
                 _ => {
                     return Err(wrong(format!(
                         "'{}' is not a line of a LIBSVM model",
-                        shown(text.as_bytes())
+                        excerpt(text.as_bytes())
                     )));
                 }
             }
@@ -226,7 +226,7 @@ impl Header {
                 Kernel::Sigmoid { gamma: needed(self.gamma, "gamma")?, coef0: needed(self.coef0, "coef0")? }
             }
             "precomputed" => Kernel::Precomputed,
-            other => return Err(wrong(format!("kernel_type '{}' is not known", shown(other.as_bytes())))),
+            other => return Err(wrong(format!("kernel_type '{}' is not known", excerpt(other.as_bytes())))),
         };
         kernel.check().map_err(|e| wrong(e.to_string()))?;
         Ok(kernel)
@@ -269,7 +269,7 @@ impl SupportVectors {
                     wrong(format!(
                         "a line begins with one coefficient per other class ({}), found '{}'",
                         n - 1,
-                        shown(token)
+                        excerpt(token)
                     ))
                 })?;
                 body.coef.push(value);
@@ -304,7 +304,7 @@ impl SupportVectors {
 
 /// Parses a token as a column (from 0) and a value; for a precomputed kernel, as the number of a sample (from 0) and 1.
 fn feature(token: &[u8], precomputed: bool) -> std::result::Result<(u32, f64), String> {
-    let bad = || format!("expected index:value, found '{}'", shown(token));
+    let bad = || format!("expected index:value, found '{}'", excerpt(token));
     let colon = memchr::memchr(b':', token).ok_or_else(bad)?;
     let index =
         std::str::from_utf8(&token[..colon]).ok().and_then(|t| t.parse::<u32>().ok()).ok_or_else(bad)?;
@@ -335,12 +335,12 @@ fn numbers(key: &str, words: &[&str]) -> std::result::Result<Vec<f64>, String> {
     let number = |w: &&str| {
         number::parse(w.as_bytes())
             .filter(|v| v.is_finite())
-            .ok_or_else(|| format!("{key}: '{}' is not a finite number", shown(w.as_bytes())))
+            .ok_or_else(|| format!("{key}: '{}' is not a finite number", excerpt(w.as_bytes())))
     };
     words.iter().map(number).collect()
 }
 
 fn count(key: &str, words: &[&str]) -> std::result::Result<usize, String> {
     let [word] = words else { return Err(format!("{key} has {} values instead of one", words.len())) };
-    word.parse().map_err(|_| format!("{key}: '{}' is not a count", shown(word.as_bytes())))
+    word.parse().map_err(|_| format!("{key}: '{}' is not a count", excerpt(word.as_bytes())))
 }

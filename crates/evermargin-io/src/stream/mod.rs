@@ -264,7 +264,7 @@ impl Setting<'_> {
         }
     }
 
-    fn fix(&mut self, schema: Schema) {
+    fn set_schema(&mut self, schema: Schema) {
         apply_schema(self.options, &schema);
         *self.schema = Some(schema);
     }

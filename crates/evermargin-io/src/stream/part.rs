@@ -149,7 +149,7 @@ impl Part {
                 match TableBody::open(&name, lines, format, rows, piped, setting)? {
                     Some(table) => {
                         if fresh {
-                            setting.fix(table.schema(format));
+                            setting.set_schema(table.schema(format));
                         }
                         PartContent::Table(Box::new(table))
                     }
@@ -169,7 +169,7 @@ impl Part {
                     data.x = data.x.with_cols(features);
                 }
                 if setting.schema.is_none() {
-                    setting.fix(Schema { features: data.x.cols(), ..Schema::of(format) });
+                    setting.set_schema(Schema { features: data.x.cols(), ..Schema::of(format) });
                 }
                 PartContent::Array { data, next: 0 }
             }
@@ -477,7 +477,7 @@ fn with_new_keys(text: &str, keys: &Keys, limits: &Limits) -> Option<Keys> {
     let mut all = keys.clone();
     for line in text.lines().filter(|line| !line.trim_ascii().is_empty() && jsonl::is_object(line)) {
         // Keys beyond the limit are ignored.
-        let _ = jsonl::learn(line, &mut all, limits.columns());
+        let _ = jsonl::add_keys(line, &mut all, limits.columns());
     }
     (all.names.len() > keys.names.len()).then_some(all)
 }
@@ -561,7 +561,7 @@ fn pairs(
         };
         if setting.schema.is_none() && text.x.rows() > 0 {
             let index_base = Some(u8::from(!text.zero_based));
-            setting.fix(Schema { features, index_base, ..Schema::of(Format::Libsvm) });
+            setting.set_schema(Schema { features, index_base, ..Schema::of(Format::Libsvm) });
         }
         lines.consume(length);
         let (x, labels) = (text.x.with_cols(features), text.labels);

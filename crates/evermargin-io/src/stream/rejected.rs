@@ -1,6 +1,6 @@
 //! Rows that cannot be used, with their places in files. They are returned in addition to the usable rows of a batch.
 
-use crate::error::{Error, Fault, Place, shown};
+use crate::error::{Error, Fault, Place, excerpt};
 use crate::remedy::Message;
 use serde::{Deserialize, Serialize};
 
@@ -75,7 +75,7 @@ impl BadRow {
 
     /// Row with an unusable value in a column.
     pub(crate) fn cell(line: u64, column: &str, value: &str, reason: impl Into<Message>) -> Self {
-        let (column, value) = (Some(column.to_string()), Some(shown(value.as_bytes())));
+        let (column, value) = (Some(column.to_string()), Some(excerpt(value.as_bytes())));
         Self { line, column, value, reason: reason.into() }
     }
 

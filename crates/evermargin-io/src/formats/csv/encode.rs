@@ -1,6 +1,6 @@
 //! Encoding of the rows of a table as rows of a matrix, by a [`Plan`] that maps cells to features.
 
-use crate::error::{Error, Result, shown};
+use crate::error::{Error, Result, excerpt};
 use crate::formats::csv::rows::{RowSpan, Rows, value};
 use crate::formats::csv::{Plan, Source};
 use crate::formats::labels::{self, Interner};
@@ -57,7 +57,7 @@ impl Coded {
         let (count, value) = (unknown.count, unknown.values.first().map_or("", String::as_str));
         format!(
             "column '{name}': {count} values never seen in training, such as '{}', count as none",
-            shown(value.as_bytes())
+            excerpt(value.as_bytes())
         )
     }
 }
@@ -190,7 +190,8 @@ impl<'p> Coding<'p> {
     /// Reserves memory for `rows` rows with one value per cell. The words of a text can take more.
     fn reserve(&mut self, rows: usize, cells: usize, limits: &Limits) -> std::result::Result<(), Message> {
         let values = limits.check_shape(rows, cells)?;
-        limits.room(values.saturating_mul(if self.dense { 8 } else { 12 }).saturating_add(8 * rows))?;
+        limits
+            .check_memory(values.saturating_mul(if self.dense { 8 } else { 12 }).saturating_add(8 * rows))?;
         self.values = limits.vector(values)?;
         if !self.dense {
             self.indices = limits.vector(values)?;

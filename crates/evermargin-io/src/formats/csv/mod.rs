@@ -5,7 +5,7 @@
 pub(crate) mod encode;
 pub(crate) mod rows;
 pub(crate) mod survey;
-use crate::error::{Error, Result, shown};
+use crate::error::{Error, Result, excerpt};
 use crate::formats::csv::encode::{Coded, Wanted};
 use crate::formats::csv::rows::{Cell, Form, Rows, text_of};
 use crate::formats::csv::survey::Survey;
@@ -219,7 +219,7 @@ impl Plan {
                     if let Some((line, text)) = &survey.below[c].text {
                         notes.push(format!(
                             "column '{name}' holds numbers; rows with text in it ('{}' in line {line}) are rejected",
-                            shown(text.as_bytes())
+                            excerpt(text.as_bytes())
                         ).into());
                     }
                     Column::Number { name }
@@ -229,7 +229,7 @@ impl Plan {
                     if let (true, Some((line, text))) = (survey.below[c].numbers > 0, &survey.below[c].text) {
                         notes.push(format!(
                             "column '{name}' holds text ('{}' in line {line}) and was coded as {} categories",
-                            shown(text.as_bytes()),
+                            excerpt(text.as_bytes()),
                             values.len()
                         ).into());
                     }
@@ -539,7 +539,7 @@ fn asked_column(
         }
         LabelColumn::Name(name) => names.iter().position(|n| n == name).ok_or_else(|| {
             let what = if header {
-                let listed = shown(names.join(", ").as_bytes());
+                let listed = excerpt(names.join(", ").as_bytes());
                 format!("no column named '{name}' for {purpose}; the header has: {listed}")
             } else {
                 format!("no header, so no column named '{name}' for {purpose}; give its position instead")

@@ -78,7 +78,7 @@ impl Form {
             Format::Jsonl => {
                 let mut keys = Keys::default();
                 for line in lines(text).filter(|line| !skipped || jsonl::is_object(line.text)) {
-                    jsonl::learn(line.text, &mut keys, limits.columns())
+                    jsonl::add_keys(line.text, &mut keys, limits.columns())
                         .map_err(|what| Error::line(file, line.number, what))?;
                 }
                 known.for_each(|name| keys.add(&name));

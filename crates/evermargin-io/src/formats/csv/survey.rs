@@ -37,7 +37,7 @@ impl Survey {
         rows.each(|line, cells| {
             if survey.rows == 0 {
                 let wide = cells.len().saturating_mul(size_of::<ColumnCounts>() + size_of::<String>());
-                limits.room(wide).map_err(|what| Error::line(file, line, what))?;
+                limits.check_memory(wide).map_err(|what| Error::line(file, line, what))?;
                 survey.first = cells.iter().map(ToString::to_string).collect();
                 survey.below = vec![ColumnCounts::default(); cells.len()];
             } else {
