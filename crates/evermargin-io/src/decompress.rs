@@ -1,29 +1,29 @@
-//! Opening files: `-` is standard input; gzip, xz and zstd are recognized by their first bytes and decompressed
-//! on the fly. What comes out is bounded, so that a small file cannot fill the memory.
+//! Opening of files: `-` is standard input; gzip, xz and zstd are recognized by their first bytes and decompressed on the
+//! fly. The decompressed size is bounded, so that a small file cannot fill the memory.
 
 use crate::error::{Error, Result};
 use crate::limits::{Limits, too_many_bytes};
-use crate::memory::spelled;
+use crate::memory::size_text;
 use crate::remedy::{Message, Remedy};
 use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::path::Path;
 
-/// Memory an xz file may ask for its dictionary; `xz -9` asks for 65 MiB.
+/// Maximum memory for the dictionary of an xz file; files of `xz -9` need 65 MiB.
 const XZ_MEMORY: u64 = 512 << 20;
 
-/// Opens a file for reading, decompressed; reading past `limits.max_bytes` is an error.
+/// Opens a file for reading its decompressed bytes; reading more than `limits.max_bytes` is an error.
 pub fn open(path: impl AsRef<Path>, limits: &Limits) -> Result<Box<dyn Read>> {
     let path = path.as_ref();
     open_reader(raw(path)?, &display_name(path), limits)
 }
 
-/// What `raw` gives, decompressed; reading past `limits.max_bytes` is an error.
+/// Reader of the decompressed bytes of `raw`; reading more than `limits.max_bytes` is an error.
 pub(crate) fn open_reader(raw: Box<dyn Read>, name: &str, limits: &Limits) -> Result<Box<dyn Read>> {
     decompressed(raw, limits.max_bytes).map_err(|e| Error::read(name, e))
 }
 
-/// The bytes of a file as they are.
+/// Reader of the bytes of a file without decompression.
 fn raw(path: &Path) -> Result<Box<dyn Read>> {
     if path == Path::new("-") {
         return Ok(Box::new(io::stdin().lock()));
@@ -36,12 +36,12 @@ fn raw(path: &Path) -> Result<Box<dyn Read>> {
     Ok(Box::new(file))
 }
 
-/// Reads a whole file, decompressed, within the memory limit.
+/// Reads and decompresses a whole file within the memory limit.
 pub fn read_whole(path: impl AsRef<Path>, limits: &Limits) -> Result<Vec<u8>> {
     read_within(path.as_ref(), limits).map(|(bytes, _)| bytes)
 }
 
-/// The bytes of a file, decompressed, and the limits that are left for what is made of them.
+/// Reads and decompresses a file; returns its bytes, and the limits reduced by them for further processing.
 pub(crate) fn read_within(path: &Path, limits: &Limits) -> Result<(Vec<u8>, Limits)> {
     let name = display_name(path);
     let meta = std::fs::metadata(path).ok().filter(|m| m.is_file() && path != Path::new("-"));
@@ -59,16 +59,16 @@ pub(crate) fn read_within(path: &Path, limits: &Limits) -> Result<(Vec<u8>, Limi
         Some(_) => expanded(&name, Box::new(whole), meta.len(), &limits)?,
         None => collected(&name, whole, meta.len(), &limits)?,
     };
-    let left = limits.less(bytes.len());
+    let left = limits.reduced_by(bytes.len());
     Ok((bytes, left))
 }
 
-/// Decompresses bytes already read, if they are compressed, within the memory limit.
+/// Decompresses bytes that were read already, if they are compressed, within the memory limit.
 pub fn decompress(name: &str, bytes: Vec<u8>, limits: &Limits) -> Result<Vec<u8>> {
     decompress_within(name, bytes, limits).map(|(bytes, _)| bytes)
 }
 
-/// The same, with the limits that are left for what is made of the bytes.
+/// Like [`decompress`]; also returns the limits reduced by the bytes for further processing.
 pub(crate) fn decompress_within(name: &str, bytes: Vec<u8>, limits: &Limits) -> Result<(Vec<u8>, Limits)> {
     let input = bytes.len() as u64;
     let limits = limits.for_input(input);
@@ -78,11 +78,11 @@ pub(crate) fn decompress_within(name: &str, bytes: Vec<u8>, limits: &Limits) -> 
         check_size(name, input, &limits)?;
         bytes
     };
-    let left = limits.less(bytes.len());
+    let left = limits.reduced_by(bytes.len());
     Ok((bytes, left))
 }
 
-/// All bytes of a reader of about `size` bytes, as they are.
+/// Reads all bytes of a reader of about `size` bytes without decompression.
 fn collected(name: &str, reader: impl Read, size: u64, limits: &Limits) -> Result<Vec<u8>> {
     check_size(name, size, limits)?;
     let mut bytes: Vec<u8> = limits.vector(size as usize + 1).map_err(|what| Error::content(name, what))?;
@@ -93,7 +93,7 @@ fn collected(name: &str, reader: impl Read, size: u64, limits: &Limits) -> Resul
     Ok(bytes)
 }
 
-/// All bytes that a compressed reader of `input` bytes expands to.
+/// Reads and decompresses all bytes of a compressed reader of `input` bytes.
 fn expanded(name: &str, reader: Box<dyn Read>, input: u64, limits: &Limits) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let memory = limits.max_memory.unwrap_or(u64::MAX);
@@ -104,21 +104,21 @@ fn expanded(name: &str, reader: Box<dyn Read>, input: u64, limits: &Limits) -> R
         Err(e) if e.kind() == io::ErrorKind::FileTooLarge && memory < limits.max_bytes => {
             let what = format!(
                 "its {} expand to more than the memory limit of {} ({} times as much or more)",
-                spelled(input),
-                spelled(memory),
+                size_text(input),
+                size_text(memory),
                 memory / input.max(1)
             );
             Err(Error::content(name, Message::new(what, Remedy::UseLessMemory)))
         }
         Err(e) if e.kind() == io::ErrorKind::OutOfMemory => {
-            let what = format!("its {} expand to more than the system grants", spelled(input));
+            let what = format!("its {} expand to more than the system grants", size_text(input));
             Err(Error::content(name, Message::new(what, Remedy::UseLessMemory)))
         }
         Err(e) => Err(refused(name, e)),
     }
 }
 
-/// Refuses a file of more bytes than are allowed.
+/// Returns an error if a file has more bytes than the limits allow.
 fn check_size(name: &str, size: u64, limits: &Limits) -> Result<()> {
     if size > limits.max_bytes {
         return Err(Error::content(name, too_many_bytes(limits.max_bytes)));
@@ -126,18 +126,18 @@ fn check_size(name: &str, size: u64, limits: &Limits) -> Result<()> {
     match limits.max_memory.filter(|memory| size > *memory) {
         None => Ok(()),
         Some(memory) => {
-            let what = format!("more than the memory limit of {}", spelled(memory));
+            let what = format!("more than the memory limit of {}", size_text(memory));
             Err(Error::content(name, Message::new(what, Remedy::UseLessMemory)))
         }
     }
 }
 
-/// The name of a file in messages.
+/// Name of a file in messages.
 pub(crate) fn display_name(path: &Path) -> String {
     if path == Path::new("-") { "standard input".to_string() } else { path.display().to_string() }
 }
 
-/// Decoders report damage as I/O errors; to the user it is the file that is wrong, not the machine.
+/// Converts an I/O error of a decoder, which can mean that the file is damaged, to an error about the contents of the file.
 pub(crate) fn refused(name: &str, error: io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::FileTooLarge => match error.downcast::<TooLarge>() {
@@ -190,7 +190,7 @@ fn decompressed(mut raw: Box<dyn Read>, max_bytes: u64) -> io::Result<Box<dyn Re
     Ok(Box::new(Bounded { inner, left: max_bytes, cap: max_bytes }))
 }
 
-/// A reader that fails, rather than ends, after `cap` bytes.
+/// Reader that returns an error after `cap` bytes.
 struct Bounded {
     inner: Box<dyn Read>,
     left: u64,
@@ -210,7 +210,7 @@ impl Read for Bounded {
     }
 }
 
-/// A text of more than so many bytes, on its way through a reader.
+/// Source of an I/O error for more than this number of bytes.
 #[derive(Debug)]
 struct TooLarge(u64);
 
@@ -226,17 +226,17 @@ fn too_large(cap: u64) -> io::Error {
     io::Error::new(io::ErrorKind::FileTooLarge, TooLarge(cap))
 }
 
-/// Bytes by which a buffer grows at least.
+/// Minimum number of bytes by which a buffer grows.
 const STEP: usize = 1 << 16;
 
-/// Reads to the end. The buffer grows by half at a time and never past `cap` bytes, one step excepted: growing by doubling
-/// would take up to twice the memory that is allowed. While it grows, the old and the new buffer exist side by side where
-/// the allocator cannot extend or remap the old one.
+/// Reads to the end. The buffer grows by half of its size at a time, and by at most [`STEP`] bytes beyond `cap`; doubling it
+/// could take up to twice the allowed memory. While the buffer grows, the old and the new one exist at the same time if the
+/// allocator cannot extend or remap the old one.
 pub(crate) fn read_bounded(mut reader: impl Read, cap: u64, bytes: &mut Vec<u8>) -> io::Result<()> {
-    let most = usize::try_from(cap).unwrap_or(usize::MAX).saturating_add(STEP);
+    let max_capacity = usize::try_from(cap).unwrap_or(usize::MAX).saturating_add(STEP);
     loop {
         if bytes.len() == bytes.capacity() {
-            // A file of exactly the size that was reserved ends here, without growing.
+            // If the file has exactly the reserved size, the end is found here and the buffer does not grow.
             let mut probe = [0; 32];
             let got = loop {
                 match reader.read(&mut probe) {
@@ -247,8 +247,8 @@ pub(crate) fn read_bounded(mut reader: impl Read, cap: u64, bytes: &mut Vec<u8>)
             if got == 0 {
                 return Ok(());
             }
-            let grown =
-                (bytes.len() + bytes.len() / 2).clamp(bytes.len() + STEP, most.max(bytes.len() + STEP));
+            let grown = (bytes.len() + bytes.len() / 2)
+                .clamp(bytes.len() + STEP, max_capacity.max(bytes.len() + STEP));
             bytes
                 .try_reserve_exact(grown - bytes.len())
                 .map_err(|e| io::Error::new(io::ErrorKind::OutOfMemory, e))?;

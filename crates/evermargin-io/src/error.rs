@@ -1,49 +1,49 @@
-//! The one error type of the formats: which file, where in it, what is wrong and what to do.
+//! The error type of the formats: it names the file, the place in it, the reason and the remedy.
 
 use crate::remedy::{Message, Remedy};
 use evermargin::cpu::CpuLevel;
 use std::fmt;
 use std::io;
 
-/// Everything that can go wrong between a file and the core.
+/// Error in reading or writing a file.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// The operating system refused.
+    /// An operation of the operating system failed.
     Io {
         /// The file as the user named it.
         file: String,
-        /// What was tried, as in "cannot …".
+        /// The operation, which completes "cannot …".
         action: &'static str,
-        /// Its reason.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// The file was read, but what it says cannot be used.
+    /// The file was read, but its contents cannot be used.
     Content {
         /// The file as the user named it.
         file: String,
-        /// Where in it.
+        /// The place in the file.
         place: Place,
-        /// What is wrong, and what helps.
+        /// The reason and the remedy.
         message: Message,
     },
-    /// A state that was made at another CPU level than the one at which learning would continue.
+    /// A state was computed on another CPU feature level than the one on which learning would continue.
     OtherCpu {
         /// The file as the user named it.
         file: String,
-        /// The level of the machine that made it.
+        /// The level of the machine that wrote the state.
         made: CpuLevel,
-        /// The level at which learning would continue.
+        /// The level on which learning would continue.
         here: CpuLevel,
     },
-    /// A classifier that the format asked for cannot hold.
+    /// The requested format cannot represent the classifier or data set.
     Inexpressible {
-        /// What is wrong, and what helps.
+        /// The reason and the remedy.
         message: Message,
     },
 }
 
-/// A place in a text; 0 means not known.
+/// Place in a text; 0 means not known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Place {
     /// Line, counted from 1.
@@ -52,11 +52,11 @@ pub struct Place {
     pub column: u64,
 }
 
-/// The result of this crate.
+/// Result with the [`Error`] of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// True when the reader of our output went away (`evermargin … | head`), which is nobody's mistake.
+    /// Whether the reader of the output closed the pipe (`evermargin … | head`), which is no failure.
     pub fn is_broken_pipe(&self) -> bool {
         matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe)
     }
@@ -77,7 +77,7 @@ impl Error {
         Self::Content { file: file.to_string(), place: Place { line, column: 0 }, message: what.into() }
     }
 
-    /// The same in a text that stands after so many lines of the file.
+    /// Adds to the line of the error the number of lines of the file before the text that was parsed.
     pub(crate) fn after(mut self, lines: u64) -> Self {
         if let Self::Content { place, .. } = &mut self
             && place.line > 0
@@ -92,12 +92,12 @@ impl Error {
     }
 }
 
-/// A fault within one text, before the file's name is known.
+/// Error in a text without the name of the file.
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub(crate) place: Place,
     pub(crate) what: Message,
-    /// The column and the value in it, where the fault is one value.
+    /// The column and its value, if a single value is the cause.
     pub(crate) cell: Option<(String, String)>,
 }
 
@@ -118,7 +118,7 @@ impl fmt::Display for Error {
 }
 
 impl Error {
-    /// A name for the kind of error that never changes, for programs.
+    /// Stable name of the kind of error, for programs.
     pub fn code(&self) -> &'static str {
         match self {
             Self::Io { .. } => "io",
@@ -128,7 +128,7 @@ impl Error {
         }
     }
 
-    /// What helps, if it is one of the known remedies.
+    /// The remedy, if it is one of the known ones.
     pub fn remedy(&self) -> Option<Remedy> {
         match self {
             Self::Content { message, .. } | Self::Inexpressible { message } => message.remedy,
@@ -136,7 +136,7 @@ impl Error {
         }
     }
 
-    /// The message with its remedy in the words of a front end.
+    /// The message with the text that `words` gives for its remedy.
     pub fn worded(&self, words: impl Fn(Remedy) -> String) -> String {
         match self {
             Self::Io { file, action, source } => format!("{file}: cannot {action}: {source}"),
@@ -166,8 +166,8 @@ impl std::error::Error for Error {
     }
 }
 
-/// A piece of a file fit to be shown in a message: at most 40 characters, nothing unprintable.
-pub(crate) fn shown(token: &[u8]) -> String {
+/// Part of a file for an error message: at most 40 characters, with control characters escaped.
+pub(crate) fn excerpt(token: &[u8]) -> String {
     let text = String::from_utf8_lossy(token.get(..160).unwrap_or(token));
     let mut out: String = text.chars().take(40).flat_map(escaped).collect();
     if text.chars().nth(40).is_some() {

@@ -1,17 +1,17 @@
-//! A classifier as JSON, for people and other programs to read. Numbers read back to the same bits.
+//! Classifiers as JSON, for people and other programs. Numbers are written so that reading them gives the same bits.
 
 use crate::artifacts::validate::check;
 use crate::error::{Error, Result};
 use evermargin::data::Matrix;
 use evermargin::model::{Classifier, Model};
 
-/// The classifier as indented JSON.
+/// Encodes the classifier as indented JSON.
 pub fn to_json(classifier: &Classifier) -> Result<String> {
     check(classifier).map_err(Error::inexpressible)?;
     serde_json::to_string_pretty(classifier).map_err(|e| Error::inexpressible(e.to_string()))
 }
 
-/// The classifier a JSON text describes; `name` stands for the file in messages.
+/// Decodes a classifier from JSON; `name` is the name of the file in error messages.
 pub fn from_json(name: &str, text: &[u8]) -> Result<Classifier> {
     let mut classifier: Classifier = serde_json::from_slice(text).map_err(|e| {
         let place = crate::error::Place { line: e.line() as u64, column: e.column() as u64 };
@@ -30,7 +30,7 @@ fn recheck_model(model: &mut Model) -> evermargin::Result<()> {
     }
 }
 
-/// Deserializing fills the fields of a matrix without the checks of its constructors.
+/// Runs the checks of the constructors of a matrix, which deserialization skips.
 fn recheck(points: &mut Matrix) -> evermargin::Result<()> {
     let empty = Matrix::dense(Vec::new(), 0, 0)?;
     *points = match std::mem::replace(points, empty) {

@@ -1,11 +1,12 @@
-//! Formats for evermargin: data files in, model files in and out.
+//! File formats of evermargin: reading and writing of data sets and models.
 //!
-//! [`read`] gives a [`Dataset`] from LIBSVM text, tables (CSV, TSV, blanks, JSON lines), NumPy and IDX arrays, compressed or
-//! not, and [`Stream`] in batches, also of what does not end; [`artifacts::model`] keeps a classifier, [`artifacts::state`] an online
-//! learner that will go on; [`libsvm_model`] exchanges it with LIBSVM; [`onnx`] gives it to other programs; [`json`]
-//! shows it.
-//! Every error names the file, the line where there is one, what is wrong and what to do. Nothing here trusts a
-//! count that a file declares: memory is bounded by the bytes really there and by [`Limits`].
+//! [`read()`] reads a [`Dataset`] from LIBSVM text, tables (CSV, TSV, separated by blanks, JSON lines), NumPy and IDX arrays,
+//! compressed or not. [`Stream`] reads the same formats in batches, also from sources without an end. [`artifacts::model`]
+//! stores classifiers, [`artifacts::state`] online learners that can be trained further. [`libsvm_model`] exchanges models
+//! with LIBSVM, [`onnx`] exports them to other programs, and [`json`] shows their contents.
+//!
+//! Every error names the file, the line if there is one, the reason and the remedy. Counts that a file declares are not
+//! trusted: memory is bounded by the actual size of the file and by [`Limits`].
 
 pub mod artifacts;
 mod decompress;
@@ -37,7 +38,7 @@ pub use stream::{
     Chunk, ColumnCap, FileEnd, Position, RejectedRow, RowPlaces, Schema, Source, Stream, StreamOptions,
 };
 
-/// Pages of the book with Rust in them, so that it is compiled and run.
+/// Includes the pages of the book with Rust examples, so that these are compiled and run as tests.
 #[cfg(doctest)]
 mod book {
     #[doc = include_str!("../../../README.md")]

@@ -3,21 +3,21 @@
 use crate::memory;
 use crate::remedy::{Limit, Message, Remedy};
 
-/// Limits on files.
+/// Limits on the size of files and of the memory for reading them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of a file after decompression.
+    /// Maximum number of bytes of a file after decompression.
     pub max_bytes: u64,
-    /// Bytes of a line.
+    /// Maximum number of bytes of a line.
     pub max_line: usize,
-    /// Columns, and with them the largest index; never above 4 294 967 294.
+    /// Maximum number of columns, and with it the largest index; never above 4 294 967 294.
     pub max_columns: usize,
-    /// Rows.
+    /// Maximum number of rows.
     pub max_rows: usize,
-    /// Values of a dense array or table.
+    /// Maximum number of values of a dense array or table.
     pub max_cells: usize,
-    /// Bytes of memory that a file read as a whole may take; by default three quarters of what is free, and
-    /// no more than 256 MiB or 200 bytes per byte of the file, whichever is more. A stream is not read as a whole.
+    /// Maximum number of bytes of memory for a file that is read as a whole. The default is three quarters of the free
+    /// memory, but at most 256 MiB or 200 bytes per byte of the file, whichever is more. A stream is not read as a whole.
     pub max_memory: Option<u64>,
 }
 
@@ -35,32 +35,32 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Columns fit the 32-bit column numbers of a sparse matrix, whatever was asked for.
+    /// Maximum number of columns, bounded by the 32-bit column numbers of a sparse matrix.
     pub(crate) fn columns(&self) -> usize {
         self.max_columns.min(u32::MAX as usize - 1)
     }
 
-    /// The same limits with the memory that a file of `input` bytes may take.
+    /// Copy of the limits with the memory that a file of `input` bytes may take.
     pub(crate) fn for_input(&self, input: u64) -> Self {
         let available = if self.max_memory.is_some() { None } else { memory::available() };
         Self { max_memory: Some(memory::limit(self.max_memory, available, input)), ..self.clone() }
     }
 
-    /// The same limits with `bytes` of the memory in use.
-    pub(crate) fn less(&self, bytes: usize) -> Self {
+    /// Copy of the limits with the memory reduced by `bytes`, which are in use.
+    pub(crate) fn reduced_by(&self, bytes: usize) -> Self {
         let left = self.max_memory.map(|limit| limit.saturating_sub(bytes as u64));
         Self { max_memory: left, ..self.clone() }
     }
 
-    /// Refuses an allocation of `bytes` that is over the memory limit or that the system does not grant.
-    pub(crate) fn room(&self, bytes: usize) -> Result<(), Message> {
+    /// Returns an error if an allocation of `bytes` is over the memory limit or not possible.
+    pub(crate) fn check_memory(&self, bytes: usize) -> Result<(), Message> {
         let refused = |allowed: &str| {
-            let needed = memory::spelled(bytes as u64);
+            let needed = memory::size_text(bytes as u64);
             let what = format!("its values need {needed} of memory, but {allowed}");
             Err(Message::new(what, Remedy::UseLessMemory))
         };
         if let Some(left) = self.max_memory.filter(|left| bytes as u64 > *left) {
-            return refused(&format!("{} are left under the limit", memory::spelled(left)));
+            return refused(&format!("{} are left under the limit", memory::size_text(left)));
         }
         match Vec::<u8>::new().try_reserve_exact(bytes) {
             Ok(()) => Ok(()),
@@ -71,7 +71,7 @@ impl Limits {
     /// An empty vector with room for `count` values.
     pub(crate) fn vector<T>(&self, count: usize) -> Result<Vec<T>, Message> {
         let bytes = count.saturating_mul(size_of::<T>());
-        self.room(bytes)?;
+        self.check_memory(bytes)?;
         let mut vector = Vec::new();
         vector
             .try_reserve_exact(count)
@@ -79,8 +79,8 @@ impl Limits {
         Ok(vector)
     }
 
-    /// Refuses the shape of a dense array. Rows without columns take no bytes in the file, so that nothing but this
-    /// bounds how many there are.
+    /// Checks the shape of a dense array and returns its number of values. Rows without columns are an error: they take no
+    /// bytes in the file, so the size of the file does not bound their number.
     pub(crate) fn check_array(&self, rows: usize, columns: usize) -> Result<usize, Message> {
         if columns == 0 && rows > 0 {
             return Err(format!("{rows} rows without columns").into());
@@ -88,7 +88,7 @@ impl Limits {
         self.check_shape(rows, columns)
     }
 
-    /// Refuses a dense shape over the limits; the message is a whole sentence without the file's name.
+    /// Checks a dense shape against the limits and returns its number of values. The message does not name the file.
     pub(crate) fn check_shape(&self, rows: usize, columns: usize) -> Result<usize, Message> {
         if columns > self.columns() {
             return Err(over(columns, "columns", self.columns(), Limit::Columns));
@@ -106,22 +106,22 @@ impl Limits {
     }
 }
 
-/// The message for a count over its cap.
+/// Message for a count over its limit.
 pub(crate) fn over(count: usize, what: &str, cap: usize, limit: Limit) -> Message {
     Message::new(format!("{count} {what} are over the cap of {cap}"), Remedy::Raise(limit))
 }
 
-/// The message for a file of more than `cap` bytes.
+/// Message for a file of more than `cap` bytes.
 pub(crate) fn too_many_bytes(cap: u64) -> Message {
     Message::new(format!("over the cap of {cap} bytes"), Remedy::Raise(Limit::Bytes))
 }
 
-/// The message for a line of more than `cap` bytes.
+/// Message for a line of more than `cap` bytes.
 pub(crate) fn line_too_long(cap: usize) -> Message {
     Message::new(format!("the line is over the cap of {cap} bytes"), Remedy::Raise(Limit::Line))
 }
 
-/// The message for a column number over the cap.
+/// Message for a column number over the limit.
 pub(crate) fn index_too_large(index: impl std::fmt::Display, cap: impl std::fmt::Display) -> Message {
     Message::new(format!("index {index} is over the cap of {cap}"), Remedy::Raise(Limit::Columns))
 }

@@ -1,16 +1,16 @@
-//! How much memory a file may take: what the user allows, else a share of what is free, and less for small files.
+//! Memory limit for reading a file: the limit of the user, else a fraction of the free memory, and less for small files.
 
 use std::fs;
 
-/// Memory that any file may take if there is enough.
+/// Memory that a file of any size may take if it is available.
 const FLOOR: u64 = 256 << 20;
 
-/// Bytes of memory per byte of the file, above the floor. Sparse text compresses about 50 times at most, unless it is nearly
-/// constant, and takes less than three times its size as a matrix.
+/// Bytes of memory per byte of the file, above the floor. Sparse text compresses by a factor of at most about 50, unless it
+/// is nearly constant, and takes less than three times its size as a matrix.
 const RATIO: u64 = 200;
 
-/// Bytes of memory that a file of `input` bytes may take: `asked`, else three quarters of what is `available`, but no more
-/// than a small file explains.
+/// Bytes of memory that a file of `input` bytes may take: `asked`, else three quarters of the `available` memory, but at
+/// most [`FLOOR`] or [`RATIO`] times the size of the file, whichever is larger.
 pub(crate) fn limit(asked: Option<u64>, available: Option<u64>, input: u64) -> u64 {
     asked.unwrap_or_else(|| {
         let share = available.map_or(u64::MAX, |bytes| bytes / 4 * 3);
@@ -18,8 +18,8 @@ pub(crate) fn limit(asked: Option<u64>, available: Option<u64>, input: u64) -> u
     })
 }
 
-/// Bytes of memory that this process can still take, where the system says so (Linux): free memory of the machine, and what
-/// its control group has left.
+/// Bytes of memory that this process can still allocate, where the system reports it (Linux): the minimum of the free memory
+/// of the machine and the memory left in its control groups.
 pub(crate) fn available() -> Option<u64> {
     let read = |path: &str| fs::read_to_string(path).ok();
     let machine = read("/proc/meminfo").as_deref().and_then(free_of_meminfo);
@@ -36,20 +36,20 @@ pub(crate) fn available() -> Option<u64> {
     groups.into_iter().flatten().chain(machine).min()
 }
 
-/// `MemAvailable` of `/proc/meminfo`.
+/// Bytes of `MemAvailable` in `/proc/meminfo`.
 fn free_of_meminfo(text: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// What a control group has left; `max` is no limit.
+/// Bytes of memory left in a control group; `None` for the limit `max`.
 fn left_of_group(limit: &str, used: &str) -> Option<u64> {
     let limit: u64 = limit.trim().parse().ok()?;
     Some(limit.saturating_sub(used.trim().parse().ok()?))
 }
 
-/// A number of bytes for people.
-pub(crate) fn spelled(bytes: u64) -> String {
+/// Text of a number of bytes with a unit.
+pub(crate) fn size_text(bytes: u64) -> String {
     let units = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     match units.iter().find(|(size, _)| bytes >= *size) {
         Some((size, unit)) => format!("{:.1} {unit}", bytes as f64 / *size as f64),
@@ -59,10 +59,10 @@ pub(crate) fn spelled(bytes: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{FLOOR, available, free_of_meminfo, left_of_group, limit, spelled};
+    use super::{FLOOR, available, free_of_meminfo, left_of_group, limit, size_text};
 
     #[test]
-    fn the_limit_follows_memory_and_input() {
+    fn limits_memory_by_user_free_memory_and_file_size() {
         assert_eq!(limit(Some(5), Some(1 << 40), 1 << 30), 5, "the user decides");
         assert_eq!(limit(None, Some(64 << 30), 99_000), FLOOR, "a small file");
         assert_eq!(limit(None, Some(64 << 30), 10 << 20), 2000 << 20, "200 bytes per byte");
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn system_files_are_understood() {
+    fn parses_system_files_and_formats_sizes() {
         let text = "MemTotal:  100 kB\nMemFree: 3 kB\nMemAvailable:     2000 kB\n";
         assert_eq!(free_of_meminfo(text), Some(2_048_000));
         assert_eq!(free_of_meminfo("MemTotal: 5 kB"), None);
@@ -80,6 +80,6 @@ mod tests {
         assert_eq!(left_of_group("100\n", "30\n"), Some(70));
         assert_eq!(left_of_group("100\n", "130\n"), Some(0));
         assert!(!cfg!(target_os = "linux") || available().is_some());
-        assert_eq!([1000, 1536, 3 << 30].map(spelled), ["1000 bytes", "1.5 KiB", "3.0 GiB"]);
+        assert_eq!([1000, 1536, 3 << 30].map(size_text), ["1000 bytes", "1.5 KiB", "3.0 GiB"]);
     }
 }

@@ -1,4 +1,4 @@
-//! Writing files whole or not at all: a temporary beside the target, synced, then renamed over it.
+//! Atomic writing of files: a temporary file next to the target is written, synced and renamed over the target.
 
 use crate::decompress::display_name;
 use crate::error::{Error, Result};
@@ -6,8 +6,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Writes `bytes` to a file; `-` is standard output. A reader sees the old file or the new one, never a part.
-/// Devices and pipes, which cannot be replaced, are written to directly.
+/// Writes `bytes` to a file; `-` is standard output. A reader sees either the old or the new contents, never a part of
+/// them. Devices and pipes, which cannot be replaced, are written to directly.
 pub fn write_atomic(path: impl AsRef<Path>, bytes: &[u8]) -> Result<()> {
     let path = path.as_ref();
     let result = if path == Path::new("-") {
@@ -36,7 +36,7 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     #[cfg(unix)]
     let builder = {
         use std::os::unix::fs::PermissionsExt;
-        // The usual permissions of a new file: the user's umask is applied to these.
+        // The usual permissions of a new file, to which the system applies the umask of the user.
         let mode = fs::metadata(&target).map_or(0o666, |m| m.permissions().mode() & 0o777);
         builder.permissions(fs::Permissions::from_mode(mode))
     };
@@ -44,7 +44,7 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.write_all(bytes)?;
     file.as_file().sync_all()?;
     file.persist(&target).map_err(|e| e.error)?;
-    // The rename itself is durable once the folder is; some file systems cannot sync a folder.
+    // The rename is durable only after the folder was synced; some file systems cannot sync a folder.
     if let Ok(folder) = File::open(folder) {
         let _ = folder.sync_all();
     }

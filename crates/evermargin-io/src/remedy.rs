@@ -1,5 +1,5 @@
-//! What helps against an error of a file, as a value. This crate words it with the names of its own settings; each front end
-//! words it for its users with [`Error::worded`](crate::Error::worded) and [`Message::worded`].
+//! Remedies of errors in files, as values. This crate describes a remedy with the names of its own settings; each front end
+//! describes it for its users through [`Error::worded`](crate::Error::worded) and [`Message::worded`].
 
 use std::fmt;
 
@@ -34,11 +34,11 @@ impl Limit {
     }
 }
 
-/// What helps against an error, or changes what a note reports.
+/// Remedy of an error, or way to change a decision that a note reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Remedy {
-    /// Raise a limit, if the file is right.
+    /// Raise a limit, if the file is correct.
     Raise(Limit),
     /// Read the file as a stream, make it smaller, or raise the memory limit.
     UseLessMemory,
@@ -48,17 +48,17 @@ pub enum Remedy {
     NameOrOmitLabel,
     /// Put the label under the key `label`, or name its key.
     AddLabelKey,
-    /// Say whether the first row is a header.
+    /// Specify whether the first row is a header.
     Header(bool),
-    /// Say that columns of LIBSVM text are counted from 0.
+    /// Specify that columns of LIBSVM text are counted from 0.
     IndexBaseZero,
-    /// Train each pair of classes.
+    /// Train one-vs-one.
     TrainOneVsOne,
     /// Train without scaling, or scale the file first.
     TrainWithoutScaling,
 }
 
-/// In the names of this crate.
+/// Uses the names of the settings of this crate.
 impl fmt::Display for Remedy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -78,12 +78,12 @@ impl fmt::Display for Remedy {
     }
 }
 
-/// A sentence about a file, and what helps.
+/// Message about a file with an optional remedy.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Message {
-    /// What is the case.
+    /// Text of the message.
     pub what: String,
-    /// What helps, if anything does.
+    /// The remedy, if there is one.
     pub remedy: Option<Remedy>,
 }
 
@@ -92,7 +92,7 @@ impl Message {
         Self { what: what.into(), remedy: Some(remedy) }
     }
 
-    /// The sentence with its remedy in the words of a front end.
+    /// The message with the text that `words` gives for its remedy.
     pub fn worded(&self, words: impl Fn(Remedy) -> String) -> String {
         match self.remedy {
             Some(remedy) => format!("{}; {}", self.what, words(remedy)),
@@ -100,7 +100,7 @@ impl Message {
         }
     }
 
-    /// The same about a part of the file, such as a column.
+    /// Prefixes the message with a part of the file, such as a column.
     #[must_use]
     pub fn about(mut self, part: &str) -> Self {
         self.what = format!("{part}: {}", self.what);
@@ -108,7 +108,7 @@ impl Message {
     }
 }
 
-/// In the names of this crate.
+/// Uses the names of the settings of this crate.
 impl fmt::Display for Message {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.worded(|remedy| remedy.to_string()))

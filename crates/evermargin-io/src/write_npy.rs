@@ -1,4 +1,4 @@
-//! NumPy arrays and archives from a data set.
+//! Writer of data sets as NumPy arrays and archives.
 
 use crate::error::{Error, Result};
 use crate::formats::write::Table;
@@ -7,7 +7,7 @@ use std::io::{Cursor, Write};
 use zip::write::SimpleFileOptions;
 use zip::{DateTime, ZipWriter};
 
-/// A `.npy` file of all values, one sample per row.
+/// Encodes all values as a `.npy` file, one sample per row.
 pub(crate) fn npy(x: MatrixView<'_>) -> Result<Vec<u8>> {
     let cells = x.rows().checked_mul(x.cols()).and_then(|n| n.checked_mul(8));
     let mut data = Vec::new();
@@ -24,7 +24,8 @@ pub(crate) fn npy(x: MatrixView<'_>) -> Result<Vec<u8>> {
     Ok(array("<f8", &format!("({}, {})", x.rows(), x.cols()), &data))
 }
 
-/// An archive: `X` of a dense matrix, or the arrays of `scipy.sparse.save_npz`, and labels `y`.
+/// Encodes a data set as an archive: the array `X` of a dense matrix or the arrays of `scipy.sparse.save_npz`, and the
+/// labels `y`.
 pub(crate) fn npz(table: &Table<'_>) -> Result<Vec<u8>> {
     let mut members = match table.x {
         MatrixView::Dense { .. } => vec![("X", npy(table.x)?)],
@@ -33,7 +34,7 @@ pub(crate) fn npz(table: &Table<'_>) -> Result<Vec<u8>> {
     members.push(("y", texts(table.labels)));
     let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, bytes) in members {
-        // The same data set gives the same bytes, whenever it is written.
+        // A fixed date, so that the same data set always gives the same bytes.
         let options = SimpleFileOptions::default()
             .last_modified_time(DateTime::default())
             .large_file(bytes.len() as u64 >= u64::from(u32::MAX));
@@ -70,7 +71,7 @@ fn sparse(x: MatrixView<'_>) -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// An array of texts, as wide as the longest.
+/// Encodes labels as an array of texts with the width of the longest.
 fn texts(labels: &[Option<&str>]) -> Vec<u8> {
     let labels: Vec<Vec<char>> = labels.iter().map(|l| l.unwrap_or("?").chars().collect()).collect();
     let width = labels.iter().map(Vec::len).max().unwrap_or(0).max(1);
@@ -83,7 +84,7 @@ fn texts(labels: &[Option<&str>]) -> Vec<u8> {
     array(&format!("<U{width}"), &format!("({},)", labels.len()), &data)
 }
 
-/// A `.npy` file, version 1.0: its header is filled up so that the values begin at a multiple of 64 bytes.
+/// Encodes a `.npy` file of version 1.0. Its header is padded so that the values begin at a multiple of 64 bytes.
 fn array(descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
     let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
     let filled = (10 + header.len() + 1).next_multiple_of(64) - 10;

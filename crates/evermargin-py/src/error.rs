@@ -1,4 +1,4 @@
-//! Errors of the core as exceptions, with their text.
+//! Python exceptions for errors of the core, with their text.
 
 use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -47,12 +47,12 @@ pyo3::create_exception!(
     "The session was computed with other CPU features, so it would continue with other rounding."
 );
 
-/// Of a session, by its type.
-pub fn of_session(error: &evermargin_session::SessionError) -> PyErr {
+/// Exception for an error of a session; its class follows from the variant of the error.
+pub fn session_error(error: &evermargin_session::SessionError) -> PyErr {
     use evermargin_session::SessionError as E;
     let text = error.to_string();
     match error {
-        E::Rejected(error) => Rejected::new_err(error.worded(words)),
+        E::Rejected(error) => Rejected::new_err(error.worded(remedy_text)),
         E::Interrupted => PyKeyboardInterrupt::new_err(text),
         E::StorageFull(_) => StorageFull::new_err(text),
         E::Storage(_) => StorageError::new_err(text),
@@ -62,16 +62,16 @@ pub fn of_session(error: &evermargin_session::SessionError) -> PyErr {
     }
 }
 
-/// Of the core.
-pub fn of_core(error: &evermargin::Error) -> PyErr {
+/// Exception for an error of the core.
+pub fn core_error(error: &evermargin::Error) -> PyErr {
     match error {
         evermargin::Error::Parameter { name, value, allowed } => parameter_error(name, value, allowed),
-        _ => PyValueError::new_err(error.worded(words)),
+        _ => PyValueError::new_err(error.worded(remedy_text)),
     }
 }
 
-/// A remedy as a Python user applies it.
-fn words(remedy: &evermargin::Remedy) -> String {
+/// Text of a remedy with the names of Python parameters.
+fn remedy_text(remedy: &evermargin::Remedy) -> String {
     use evermargin::Remedy as R;
     match remedy {
         R::LabelRows => "y must hold labels of at least two classes".into(),
@@ -83,7 +83,7 @@ fn words(remedy: &evermargin::Remedy) -> String {
     }
 }
 
-/// Of a parameter; `allowed` completes "must be …".
+/// Exception for an invalid parameter; `allowed` completes "must be …".
 pub fn parameter_error(name: &str, value: &str, allowed: &str) -> PyErr {
     Python::attach(|py| {
         let exception = ParameterError::new_err(format!("parameter {name} = {value}: must be {allowed}"));
@@ -96,15 +96,15 @@ pub fn parameter_error(name: &str, value: &str, allowed: &str) -> PyErr {
     })
 }
 
-/// Of the formats: what the operating system refused is an `OSError`.
-pub fn of_format(error: &evermargin_io::Error) -> PyErr {
+/// Exception for an error of a file format; a failed operation of the operating system becomes an `OSError`.
+pub fn format_error(error: &evermargin_io::Error) -> PyErr {
     match error {
         evermargin_io::Error::Io { .. } => PyOSError::new_err(error.to_string()),
         _ => PyValueError::new_err(error.to_string()),
     }
 }
 
-/// Of JSON that Python wrote.
-pub fn of_json(error: &serde_json::Error) -> PyErr {
+/// Exception for invalid JSON from the Python package.
+pub fn json_error(error: &serde_json::Error) -> PyErr {
     PyValueError::new_err(format!("settings: {error}"))
 }

@@ -1,10 +1,10 @@
-//! Training by a learner of the registry.
+//! Training of an estimator.
 
 use crate::classifier::PyClassifier;
-use crate::error::of_core;
+use crate::error::core_error;
 use crate::rows::{Rows, numbers};
 use crate::settings::train_options;
-use crate::work::long;
+use crate::work::run_long;
 use evermargin::Labels;
 use evermargin::pipeline::train::{Trained, train};
 use evermargin::solver::{Exit, Watch};
@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Value, json};
 
-/// What a training gave.
+/// Result of a training.
 #[pyclass(module = "evermargin._core", frozen)]
 pub struct Training(pub Trained);
 
@@ -23,7 +23,7 @@ impl From<Trained> for Training {
     }
 }
 
-/// Numbers of classes, scores, confidences, and whether the label was given.
+/// For each row the number of its class, its score, its confidence, and whether its label was given.
 type Transduction<'py> = (
     Bound<'py, PyArray1<i64>>,
     Bound<'py, PyArray1<f64>>,
@@ -39,20 +39,20 @@ impl Training {
         PyClassifier(self.0.classifier.clone())
     }
 
-    /// What was chosen or left out, for people.
+    /// Notes for the user about automatic choices and omissions.
     #[getter]
     fn notes(&self) -> Vec<String> {
         self.0.notes.clone()
     }
 
-    /// Steps, objectives, reasons of the ends, and what a semi-supervised or online learner tells beside, as JSON.
+    /// Steps, objectives, stopping reasons, and the additional results of a semi-supervised or online learner, as JSON.
     #[getter]
     fn report(&self) -> String {
         let mut report = json!({
             "outputs": self.0.reports,
             "steps": self.0.reports.iter().map(|r| r.steps).sum::<u64>(),
             "kernel_evaluations": self.0.reports.iter().map(|r| r.kernel_evaluations).sum::<u64>(),
-            "exit": worst(&self.0),
+            "exit": worst_exit(&self.0),
         });
         if let (Value::Object(map), Some(semi)) = (&mut report, &self.0.semi) {
             let base = semi.baseline.as_ref();
@@ -69,7 +69,7 @@ impl Training {
         report.to_string()
     }
 
-    /// The labels a semi-supervised learner gave to the rows; None for others.
+    /// Labels that a semi-supervised learner assigned to the rows; None for other learners.
     fn transduction<'py>(&self, py: Python<'py>) -> Option<Transduction<'py>> {
         let semi = self.0.semi.as_ref()?;
         let class: Vec<i64> = semi.class.iter().map(|&c| i64::from(c)).collect();
@@ -82,14 +82,14 @@ impl Training {
     }
 }
 
-/// The least satisfying end of all outputs.
-fn worst(trained: &Trained) -> Exit {
+/// Worst of the stopping reasons of all outputs.
+fn worst_exit(trained: &Trained) -> Exit {
     let order = [Exit::Interrupted, Exit::Limit, Exit::Stalled];
     let found = order.into_iter().find(|e| trained.reports.iter().any(|r| r.exit == *e));
     found.unwrap_or(Exit::Converged)
 }
 
-/// Trains a learner of the registry. `codes` has the number of the class of each row, or -1 for none.
+/// Trains the estimator with the name `learner`. `codes` has the class number of each row, or -1 for no label.
 #[pyfunction]
 #[pyo3(signature = (learner, x, codes, classes, settings, weights=None, verbose=false))]
 pub fn fit(
@@ -107,8 +107,8 @@ pub fn fit(
     let labels = Labels { classes, of: crate::rows::classes(&codes) };
     let view = x.view()?;
     let name = verbose.then_some(learner);
-    // The layout follows from the values, as when a file is read: zeros that are stored change nothing.
+    // The layout depends only on the values, as for files; explicitly stored zeros have no effect.
     let learn = |watch: &dyn Watch| train(view.to_matrix().into_natural_layout(), &labels, &options, watch);
-    let trained = long(py, name, learn)?;
-    trained.map(Training).map_err(|e| of_core(&e))
+    let trained = run_long(py, name, learn)?;
+    trained.map(Training).map_err(|e| core_error(&e))
 }

@@ -1,10 +1,10 @@
-//! `evermargin._core`: the core for Python. Handles, arrays and bytes go through here; what they mean to a user of
-//! scikit-learn is said in `python/evermargin`.
+//! `evermargin._core`: the core for Python. This crate passes handles, arrays and bytes; the package `python/evermargin`
+//! builds scikit-learn estimators on them.
 //!
 //! All work is done without the interpreter's lock, on a pool of threads that belongs to this process
-//! ([`work`]). Errors of the core become `ValueError` with the same text, those of a parameter `ParameterError`.
+//! ([`work`]). Errors of the core become `ValueError` with the same text, errors of parameters `ParameterError`.
 
-#![allow(clippy::needless_pass_by_value)] // Python hands arguments over by value
+#![allow(clippy::needless_pass_by_value)] // pyo3 passes arguments by value
 
 mod balance;
 mod classifier;
@@ -24,7 +24,7 @@ mod work;
 
 use pyo3::prelude::*;
 
-/// The module. Whoever has the interpreter sees what is exported here.
+/// The Python module and its exports.
 #[pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]

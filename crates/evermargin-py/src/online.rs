@@ -1,10 +1,10 @@
-//! An online learner that goes on, as a handle.
+//! Python handle of an online learner that can be trained further.
 
-use crate::error::{of_core, of_format};
+use crate::error::{core_error, format_error};
 use crate::fit::Training;
 use crate::rows::{Rows, classes, numbers};
 use crate::settings::train_options;
-use crate::work::{long, quick};
+use crate::work::{run_long, run_short};
 use evermargin::Labels;
 use evermargin::pipeline::partial_fit::{OnlineCheckpoint, PartialFitOptions, partial_fit};
 use evermargin_io::LoadOptions;
@@ -13,16 +13,16 @@ use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-/// What pickle calls to make the object again, and its arguments.
-type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>, bool));
+/// Function that pickle calls to restore the object, and its arguments.
+type PickleParts<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>, bool));
 
-/// An online learner before finishing. Pickled through the bytes of a state file.
+/// State of an online learner before finishing. It is pickled as the bytes of a state file.
 #[pyclass(module = "evermargin._core", frozen)]
 pub struct Checkpoint(OnlineCheckpoint);
 
 #[pymethods]
 impl Checkpoint {
-    /// A learner that has met nothing, for samples like the rows of `x`.
+    /// A new learner for samples like the rows of `x`, which are not learned.
     #[staticmethod]
     fn begin(
         py: Python<'_>,
@@ -37,11 +37,11 @@ impl Checkpoint {
             let first = view.to_matrix().into_natural_layout();
             OnlineCheckpoint::begin(&options, &classes, first.view())
         };
-        let begun = quick(py, begin)?;
-        begun.map(Self).map_err(|e| of_core(&e))
+        let begun = run_short(py, begin)?;
+        begun.map(Self).map_err(|e| core_error(&e))
     }
 
-    /// What a training by an online learner left to go on from; None for other learners.
+    /// The state after a training by an online learner; None for other learners.
     #[staticmethod]
     fn of(training: &Training) -> Option<Self> {
         let trained = &training.0;
@@ -49,7 +49,7 @@ impl Checkpoint {
         Some(Self(OnlineCheckpoint::new(&trained.classifier, online, &trained.counts)))
     }
 
-    /// Learns more rows: what it gave, and the state after it. This one stays as it is.
+    /// Learns more rows. Returns the result and the state after it; this state is not changed.
     #[pyo3(signature = (x, codes, weights=None, seed=1, verbose=false))]
     fn partial_fit(
         &self,
@@ -62,39 +62,41 @@ impl Checkpoint {
     ) -> PyResult<(Training, Self)> {
         let labels = Labels { classes: self.0.head.learner.classes.clone(), of: classes(&codes) };
         let weights = numbers(weights.as_ref());
-        let how = PartialFitOptions { weights: weights.as_deref(), seed, ..PartialFitOptions::default() };
+        let options = PartialFitOptions { weights: weights.as_deref(), seed, ..PartialFitOptions::default() };
         let view = x.view()?;
         let name = verbose.then_some(self.0.head.learner.name.as_str());
-        let gone = long(py, name, |watch| partial_fit(&self.0, view.to_matrix(), &labels, how, watch))?;
-        gone.map(|(trained, next)| (trained.into(), Self(next))).map_err(|e| of_core(&e))
+        let fitted =
+            run_long(py, name, |watch| partial_fit(&self.0, view.to_matrix(), &labels, options, watch))?;
+        fitted.map(|(trained, next)| (trained.into(), Self(next))).map_err(|e| core_error(&e))
     }
 
     /// The bytes of a state file.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = state::to_bytes(&self.0).map_err(|e| of_format(&e))?;
+        let bytes = state::to_bytes(&self.0).map_err(|e| format_error(&e))?;
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// A learner from the bytes of a state file. Refuses a state that was made at another CPU level, unless told not to.
+    /// Restores a learner from the bytes of a state file. Refuses a state of another CPU feature level unless
+    /// `allow_other_cpu` is set.
     #[staticmethod]
     #[pyo3(signature = (bytes, allow_other_cpu = false))]
     fn from_bytes(bytes: &[u8], allow_other_cpu: bool) -> PyResult<Self> {
         let options = LoadOptions { allow_other_cpu, ..LoadOptions::default() };
-        state::from_bytes_with("state", bytes, &options).map(Self).map_err(|e| of_format(&e))
+        state::from_bytes_with("state", bytes, &options).map(Self).map_err(|e| format_error(&e))
     }
 
-    /// A pickle is mostly made to predict elsewhere, so it opens at every CPU level.
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
+    /// Pickles are often used for prediction on another machine, so they open on every CPU feature level.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<PickleParts<'py>> {
         Ok((slf.get_type().getattr("from_bytes")?, (slf.get().to_bytes(slf.py())?, true)))
     }
 
-    /// Labeled rows of each class so far.
+    /// Number of labeled rows of each class.
     #[getter]
     fn counts(&self) -> Vec<usize> {
         self.0.head.counts.clone()
     }
 
-    /// Points it keeps.
+    /// Number of stored points.
     #[getter]
     fn points(&self) -> usize {
         self.0.saved.points.rows()

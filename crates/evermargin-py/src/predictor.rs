@@ -1,13 +1,13 @@
-//! A classifier prepared once for many predictions of few rows.
+//! Classifier that is prepared once for many predictions of few rows.
 
 use crate::classifier::PyClassifier;
-use crate::error::of_core;
+use crate::error::core_error;
 use crate::rows::{Rows, table};
-use crate::work::quick;
+use crate::work::run_short;
 use evermargin::model::{Classifier, Ready};
 use pyo3::prelude::*;
 
-/// A classifier that is ready. It is not kept: whoever wants one makes it of a classifier.
+/// Classifier prepared for fast predictions. It cannot be pickled; it is built from a classifier when needed.
 #[pyclass(module = "evermargin._core", frozen)]
 pub struct Predictor {
     classifier: Classifier,
@@ -24,7 +24,8 @@ impl Predictor {
     /// Decision values of few rows (rows by outputs).
     fn decision<'py>(&self, py: Python<'py>, x: Rows<'py>) -> PyResult<Bound<'py, PyAny>> {
         let view = x.view()?;
-        let said = quick(py, || self.classifier.predict_by(&self.ready, view))?.map_err(|e| of_core(&e))?;
-        table(py, said.decision, self.classifier.model.outputs())
+        let predictions =
+            run_short(py, || self.classifier.predict_by(&self.ready, view))?.map_err(|e| core_error(&e))?;
+        table(py, predictions.decision, self.classifier.model.outputs())
     }
 }

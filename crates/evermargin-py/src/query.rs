@@ -1,8 +1,8 @@
-//! Which rows are worth a label.
+//! Selection of rows to be labeled.
 
-use crate::error::{of_core, of_json};
+use crate::error::{core_error, json_error};
 use crate::rows::{Rows, order};
-use crate::work::long;
+use crate::work::run_long;
 use evermargin::active;
 use evermargin::model::{MulticlassScheme, Predictions};
 use evermargin::solver::Stop;
@@ -12,14 +12,14 @@ use pyo3::prelude::*;
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 
-/// Rows in the order of choice, and the gain of each.
+/// Rows in the order of their selection, and the gain of each.
 type Picked<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
 
-/// Rows, the share of each row of the pool, the objective.
+/// Selected rows, the fractional selection of each row of the pool, and the objective.
 type Relaxed<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>, f64);
 
-/// How near each row is to the boundary, 1 at the margin. `decision` has a row for each sample, `codes` the class
-/// predicted; `scheme` is binary, one-vs-rest or one-vs-one.
+/// Margin of each row toward its predicted class: 0 on the decision boundary, 1 at the margin. `decision` has one row per
+/// sample, `codes` are the predicted classes; `scheme` is binary, one-vs-rest or one-vs-one.
 #[pyfunction]
 pub fn closeness<'py>(
     py: Python<'py>,
@@ -28,7 +28,7 @@ pub fn closeness<'py>(
     classes: usize,
     scheme: &str,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    let scheme: MulticlassScheme = serde_json::from_value(scheme.into()).map_err(|e| of_json(&e))?;
+    let scheme: MulticlassScheme = serde_json::from_value(scheme.into()).map_err(|e| json_error(&e))?;
     let decision = decision.as_array();
     let outputs = match scheme {
         MulticlassScheme::Binary => 1,
@@ -39,17 +39,17 @@ pub fn closeness<'py>(
     let class: Vec<u32> = codes.into_iter().flatten().filter(|c| (*c as usize) < classes).collect();
     if decision.ncols() != outputs || class.len() != decision.nrows() {
         return Err(PyValueError::new_err(format!(
-            "decisions of {} rows and {} columns, {} classes predicted: expected {outputs} columns and a class a row",
+            "decisions of {} rows and {} columns, {} classes predicted: expected {outputs} columns and one class per row",
             decision.nrows(),
             decision.ncols(),
             class.len()
         )));
     }
-    let said = Predictions { class, decision: decision.iter().copied().collect(), probability: None };
-    Ok(active::closeness_of(scheme, classes, &said).into_pyarray(py))
+    let predictions = Predictions { class, decision: decision.iter().copied().collect(), probability: None };
+    Ok(active::closeness_of(scheme, classes, &predictions).into_pyarray(py))
 }
 
-/// The nearest of a random pool, `count` times.
+/// Selects `count` rows; each is the one nearest to the boundary in a random pool of `size` remaining rows.
 #[pyfunction]
 pub fn small_pool<'py>(
     py: Python<'py>,
@@ -67,7 +67,7 @@ pub fn small_pool<'py>(
     order(py, &taken)
 }
 
-/// A batch of doubtful rows that speak for all doubtful rows. `kernel` is JSON.
+/// Selects a batch of uncertain rows that represents all uncertain rows. `kernel` is JSON.
 #[pyfunction]
 pub fn diverse_batch<'py>(
     py: Python<'py>,
@@ -76,14 +76,15 @@ pub fn diverse_batch<'py>(
     kernel: &str,
     count: usize,
 ) -> PyResult<Picked<'py>> {
-    let kernel = serde_json::from_str(kernel).map_err(|e| of_json(&e))?;
+    let kernel = serde_json::from_str(kernel).map_err(|e| json_error(&e))?;
     let (view, near) = (x.view()?, closeness.as_array().to_vec());
-    let picks = long(py, None, |watch| active::diverse_batch(view, &near, kernel, count, watch))?;
-    let picks = picks.map_err(|e| of_core(&e))?;
+    let picks = run_long(py, None, |watch| active::diverse_batch(view, &near, kernel, count, watch))?;
+    let picks = picks.map_err(|e| core_error(&e))?;
     Ok((order(py, &picks.order), picks.gains.into_pyarray(py)))
 }
 
-/// A batch of ambiguous rows unlike each other. `signs` are those of the labeled rows; `settings` is JSON.
+/// Selects a batch of ambiguous and mutually dissimilar rows. `signs` are the labels of the labeled rows; `settings` is
+/// JSON.
 #[pyfunction]
 pub fn submod_batch<'py>(
     py: Python<'py>,
@@ -93,14 +94,15 @@ pub fn submod_batch<'py>(
     settings: &str,
     count: usize,
 ) -> PyResult<Picked<'py>> {
-    let params: active::SubmodParams = serde_json::from_str(settings).map_err(|e| of_json(&e))?;
+    let params: active::SubmodParams = serde_json::from_str(settings).map_err(|e| json_error(&e))?;
     let (view, labeled, signs) = (x.view()?, labeled.view()?, signs.as_array().to_vec());
-    let picks = long(py, None, |watch| active::submod_batch(view, labeled, &signs, &params, count, watch))?;
-    let picks = picks.map_err(|e| of_core(&e))?;
+    let picks =
+        run_long(py, None, |watch| active::submod_batch(view, labeled, &signs, &params, count, watch))?;
+    let picks = picks.map_err(|e| core_error(&e))?;
     Ok((order(py, &picks.order), picks.gains.into_pyarray(py)))
 }
 
-/// The convex relaxation of [`submod_batch`].
+/// Selects a batch by the convex relaxation of [`submod_batch`].
 #[pyfunction]
 pub fn relaxed_batch<'py>(
     py: Python<'py>,
@@ -112,11 +114,12 @@ pub fn relaxed_batch<'py>(
     tolerance: f64,
     max_steps: Option<u64>,
 ) -> PyResult<Relaxed<'py>> {
-    let params: active::SubmodParams = serde_json::from_str(settings).map_err(|e| of_json(&e))?;
+    let params: active::SubmodParams = serde_json::from_str(settings).map_err(|e| json_error(&e))?;
     let (view, labeled, signs) = (x.view()?, labeled.view()?, signs.as_array().to_vec());
     let stop = Stop { tolerance, max_steps };
-    let relaxed =
-        long(py, None, |watch| active::relaxed_batch(view, labeled, &signs, &params, count, stop, watch))?;
-    let relaxed = relaxed.map_err(|e| of_core(&e))?;
+    let relaxed = run_long(py, None, |watch| {
+        active::relaxed_batch(view, labeled, &signs, &params, count, stop, watch)
+    })?;
+    let relaxed = relaxed.map_err(|e| core_error(&e))?;
     Ok((order(py, &relaxed.rows), relaxed.share.into_pyarray(py), relaxed.objective))
 }

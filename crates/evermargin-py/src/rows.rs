@@ -1,7 +1,7 @@
-//! Samples as Python holds them: a C-ordered array of doubles, or the parts of a matrix in compressed rows. Values are
-//! never copied on the way in; columns only if they are 64 bits wide, offsets only if they are 32.
+//! Samples in the memory of Python: a C-ordered array of doubles, or the parts of a matrix in compressed sparse rows.
+//! [`Rows::view`] does not copy values; column indices are copied only if they have 64 bits. Offsets are converted.
 
-use crate::error::of_core;
+use crate::error::core_error;
 use evermargin::{Matrix, MatrixView};
 use numpy::{
     IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
@@ -10,13 +10,13 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use std::borrow::Cow;
 
-/// Samples, one a row.
+/// Samples, one per row.
 pub enum Rows<'py> {
     Dense(PyReadonlyArray2<'py, f64>),
     Sparse { indptr: Vec<usize>, indices: Columns<'py>, values: PyReadonlyArray1<'py, f64>, cols: usize },
 }
 
-/// Columns of the values of a sparse matrix.
+/// Column indices of the values of a sparse matrix.
 pub enum Columns<'py> {
     Narrow(PyReadonlyArray1<'py, i32>),
     Wide(Vec<u32>),
@@ -25,7 +25,7 @@ pub enum Columns<'py> {
 impl<'py> FromPyObject<'_, 'py> for Rows<'py> {
     type Error = PyErr;
 
-    /// An array, or `(indptr, indices, data, columns)`.
+    /// Extracts an array or a tuple `(indptr, indices, data, columns)`.
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         if let Ok(dense) = object.extract::<PyReadonlyArray2<'py, f64>>() {
             return Ok(Self::Dense(dense));
@@ -55,14 +55,14 @@ fn columns<'py>(object: &Bound<'py, PyAny>) -> PyResult<Columns<'py>> {
         return Ok(Columns::Narrow(narrow));
     }
     let wide = object.extract::<PyReadonlyArray1<'py, i64>>()?;
-    let beyond = || PyValueError::new_err("sparse rows: a column is negative or beyond 2^32");
+    let out_of_range = || PyValueError::new_err("sparse rows: a column is negative or beyond 2^32");
     let narrow: PyResult<Vec<u32>> =
-        wide.as_array().iter().map(|&v| u32::try_from(v).map_err(|_| beyond())).collect();
+        wide.as_array().iter().map(|&v| u32::try_from(v).map_err(|_| out_of_range())).collect();
     Ok(Columns::Wide(narrow?))
 }
 
 impl Rows<'_> {
-    /// The samples where they are; refuses what the core does not take.
+    /// A view of the samples without a copy. Returns an error for values and layouts that the core does not accept.
     pub fn view(&self) -> PyResult<MatrixView<'_>> {
         match self {
             Self::Dense(array) => {
@@ -73,42 +73,44 @@ impl Rows<'_> {
                 MatrixView::dense(values, rows, cols)
             }
             Self::Sparse { indptr, indices, values, cols } => {
-                let apart = |_| PyValueError::new_err("sparse rows: arrays must be contiguous");
-                // A negative column becomes a huge one and is refused as such.
+                let not_contiguous = |_| PyValueError::new_err("sparse rows: arrays must be contiguous");
+                // A negative column becomes a huge one, which is refused as out of range.
                 let indices = match indices {
-                    Columns::Narrow(array) => bytemuck::cast_slice(array.as_slice().map_err(apart)?),
+                    Columns::Narrow(array) => bytemuck::cast_slice(array.as_slice().map_err(not_contiguous)?),
                     Columns::Wide(list) => list.as_slice(),
                 };
-                MatrixView::csr(indptr, indices, values.as_slice().map_err(apart)?, *cols)
+                MatrixView::csr(indptr, indices, values.as_slice().map_err(not_contiguous)?, *cols)
             }
         }
-        .map_err(|e| of_core(&e))
+        .map_err(|e| core_error(&e))
     }
 }
 
 impl Rows<'_> {
-    /// A copy of the samples in which every value is allowed, NaN too: for an engine, which rejects single rows.
+    /// A copy of the samples in which every value is allowed, including NaN: for the engine, which rejects single rows.
     pub fn to_any_matrix(&self) -> PyResult<Matrix> {
-        let apart = |_| PyValueError::new_err("rows must be C-ordered, sparse arrays contiguous");
+        let not_contiguous = |_| PyValueError::new_err("rows must be C-ordered, sparse arrays contiguous");
         match self {
             Self::Dense(array) => {
                 let (rows, cols) = (array.shape()[0], array.shape()[1]);
-                Matrix::dense_with_any_values(array.as_slice().map_err(apart)?.to_vec(), rows, cols)
+                Matrix::dense_with_any_values(array.as_slice().map_err(not_contiguous)?.to_vec(), rows, cols)
             }
             Self::Sparse { indptr, indices, values, cols } => {
                 let indices: Vec<u32> = match indices {
-                    Columns::Narrow(array) => bytemuck::cast_slice(array.as_slice().map_err(apart)?).to_vec(),
+                    Columns::Narrow(array) => {
+                        bytemuck::cast_slice(array.as_slice().map_err(not_contiguous)?).to_vec()
+                    }
                     Columns::Wide(list) => list.clone(),
                 };
-                let values = values.as_slice().map_err(apart)?.to_vec();
+                let values = values.as_slice().map_err(not_contiguous)?.to_vec();
                 Matrix::csr_with_any_values(indptr.clone(), indices, values, *cols)
             }
         }
-        .map_err(|e| of_core(&e))
+        .map_err(|e| core_error(&e))
     }
 }
 
-/// A matrix for Python: an array, or `(indptr, indices, data, columns)`.
+/// Converts a matrix for Python: an array, or `(indptr, indices, data, columns)`.
 pub fn to_python<'py>(py: Python<'py>, matrix: &Matrix) -> PyResult<Bound<'py, PyAny>> {
     match matrix.view() {
         MatrixView::Dense { values, rows, cols, .. } => {
@@ -124,32 +126,32 @@ pub fn to_python<'py>(py: Python<'py>, matrix: &Matrix) -> PyResult<Bound<'py, P
     }
 }
 
-/// Row-major values as an array of `cols` columns.
+/// Converts row-major values to an array of `cols` columns.
 pub fn table(py: Python<'_>, values: Vec<f64>, cols: usize) -> PyResult<Bound<'_, PyAny>> {
     let rows = values.len().checked_div(cols).unwrap_or(0);
     Ok(values.into_pyarray(py).reshape([rows, cols])?.into_any())
 }
 
-/// One number a row, where given: copied, since the core keeps them.
+/// Copies an optional array with one number per row, because the core takes ownership of it.
 pub fn numbers(array: Option<&PyReadonlyArray1<'_, f64>>) -> Option<Vec<f64>> {
     array.map(|a| a.as_array().iter().copied().collect())
 }
 
-/// Numbers of classes as the core has them: a negative one is no label.
+/// Converts class numbers for the core; a negative number stands for no label.
 pub fn classes(codes: &PyReadonlyArray1<'_, i64>) -> Vec<Option<u32>> {
     codes.as_array().iter().map(|&c| u32::try_from(c).ok()).collect()
 }
 
-/// Indices as the core has them.
+/// Converts row indices for the core. Returns an error for an index out of range.
 pub fn indices<'a>(array: &'a PyReadonlyArray1<'_, i64>, rows: usize) -> PyResult<Cow<'a, [usize]>> {
-    let one = |&v: &i64| match usize::try_from(v) {
+    let index = |&v: &i64| match usize::try_from(v) {
         Ok(i) if i < rows => Ok(i),
         _ => Err(PyValueError::new_err(format!("row {v} does not exist: there are {rows}"))),
     };
-    Ok(Cow::Owned(array.as_array().iter().map(one).collect::<PyResult<_>>()?))
+    Ok(Cow::Owned(array.as_array().iter().map(index).collect::<PyResult<_>>()?))
 }
 
-/// Rows chosen, for Python.
+/// Converts row indices for Python.
 pub fn order<'py>(py: Python<'py>, rows: &[usize]) -> Bound<'py, PyArray1<i64>> {
     rows.iter().map(|&i| i as i64).collect::<Vec<_>>().into_pyarray(py)
 }

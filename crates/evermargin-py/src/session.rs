@@ -1,11 +1,11 @@
-//! A durable session as a handle: an engine whose events are on the disk before they take effect. Classes have names
-//! here.
+//! Python handle of a durable session: an engine whose events are on the disk before they take effect. Classes have their
+//! names here.
 
 use crate::classifier::PyClassifier;
 use crate::engine::{
-    Sources, engine_params, is_short, label_sources, metrics, query_arms, reference_of, sources, summary_of,
+    Sources, engine_params, is_quick, label_sources, metrics, query_arms, reference_of, sources, summary_of,
 };
-use crate::error::{of_core, of_session};
+use crate::error::{core_error, session_error};
 use crate::rows::{Rows, to_python};
 use crate::work::{exclusive, exclusive_long};
 use evermargin::cpu::cpu_feature_level;
@@ -22,29 +22,29 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A session, or an empty directory for one; none once it is closed.
+/// A session, or an empty store for a new one; `None` after it was closed.
 #[pyclass(name = "Session", module = "evermargin._core", frozen)]
 pub struct PySession(Mutex<Option<Opened>>);
 
-/// Names of classes (None = none yet), confidences and sources of the labels of the rows of a batch.
+/// Labels of the rows of a batch: names of classes (None = none yet), confidences and sources.
 type Predictions<'py> = (Vec<Option<String>>, Bound<'py, PyArray1<f64>>, Sources);
 
-/// Rows, and how many samples each stands for.
+/// Exemplars, and the number of samples that each represents.
 type Exemplars<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<f64>>);
 
-fn closed() -> PyErr {
+fn closed_error() -> PyErr {
     PyValueError::new_err("the session is closed, or has no batch yet")
 }
 
 impl PySession {
-    fn held(&self) -> MutexGuard<'_, Option<Opened>> {
+    fn lock_inner(&self) -> MutexGuard<'_, Option<Opened>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn read<T>(&self, work: impl FnOnce(&Session) -> T) -> PyResult<T> {
-        match &*self.held() {
+        match &*self.lock_inner() {
             Some(Opened::Session(session)) => Ok(work(session)),
-            _ => Err(closed()),
+            _ => Err(closed_error()),
         }
     }
 
@@ -57,10 +57,10 @@ impl PySession {
             Some(Opened::Session(session)) => Some(work(session)),
             _ => None,
         })?;
-        done.ok_or_else(closed)?.map_err(|e| of_session(&e))
+        done.ok_or_else(closed_error)?.map_err(|e| session_error(&e))
     }
 
-    /// [`PySession::write`] for events that may take long: Ctrl-C leaves the session as it was.
+    /// Like [`PySession::write`], for events that may take long: Ctrl-C ends the work and the session is not changed.
     fn write_long<T: Send>(
         &self,
         py: Python<'_>,
@@ -70,19 +70,19 @@ impl PySession {
             Some(Opened::Session(session)) => work(session, watch).map_err(Some),
             _ => Err(None),
         })?;
-        done.map_err(|error| error.map_or_else(closed, |error| of_session(&error)))
+        done.map_err(|error| error.map_or_else(closed_error, |error| session_error(&error)))
     }
 
     fn submit(&self, py: Python<'_>, event: Event) -> PyResult<String> {
         let effects = match event {
-            event if is_short(&event) => self.write(py, |session| session.submit(event))?,
+            event if is_quick(&event) => self.write(py, |session| session.submit(event))?,
             event => self.write_long(py, |session, watch| session.submit_watched(event, watch))?,
         };
         Ok(summary_of(&effects).to_string())
     }
 }
 
-fn named<'py>(
+fn named_predictions<'py>(
     py: Python<'py>,
     engine: &Engine,
     labels: &[evermargin::engine::InferredLabel],
@@ -104,18 +104,18 @@ fn differences(one: &EngineParams, other: &EngineParams) -> Vec<String> {
     one.keys().filter(|name| differs(name)).cloned().collect()
 }
 
-/// Scores of predictions on arrival, with the names of the command line.
+/// Scores of predictions on arrival, under the names that the command line uses.
 fn scores(session: &Session) -> Value {
     let statistics = session.statistics();
     let class = |class: &ClassCounts| {
         let scores = class.scores();
-        let of = json!({
+        let values = json!({
             "rows": class.actual,
             "precision": scores.precision,
             "recall": scores.recall,
             "f1": scores.f1,
         });
-        (class.name.clone(), of)
+        (class.name.clone(), values)
     };
     json!({
         "kappa": statistics.kappa(),
@@ -129,7 +129,7 @@ fn scores(session: &Session) -> Value {
 
 #[pymethods]
 impl PySession {
-    /// Opens the session in a directory, or makes the directory for a new one.
+    /// Opens the session in a directory, or creates the directory for a new one.
     #[staticmethod]
     #[pyo3(signature = (directory, allow_other_cpu=false, cpu_level=None))]
     fn open(
@@ -139,18 +139,19 @@ impl PySession {
         cpu_level: Option<String>,
     ) -> PyResult<Self> {
         let other = if allow_other_cpu { OtherCpu::Continue } else { OtherCpu::Refuse };
-        // Another level than that of this machine is for tests.
+        // Tests pass a level other than that of this machine.
         let cpu_level = cpu_level.unwrap_or_else(|| cpu_feature_level().name().to_string());
         let opened = py.detach(|| Session::open(&directory, &cpu_level, other));
-        Ok(Self(Mutex::new(Some(opened.map_err(|e| of_session(&e))?))))
+        Ok(Self(Mutex::new(Some(opened.map_err(|e| session_error(&e))?))))
     }
 
-    /// Whether nothing has begun yet.
+    /// Whether the session has not begun.
     fn is_empty(&self) -> bool {
-        matches!(&*self.held(), Some(Opened::Empty(_)))
+        matches!(&*self.lock_inner(), Some(Opened::Empty(_)))
     }
 
-    /// Begins a session in an empty directory; `settings` is JSON of the engine's parameters, `about` belongs to the caller.
+    /// Begins a session in an empty directory; `settings` is JSON with the parameters of the engine, `about` is a text that
+    /// belongs to the caller.
     fn begin(
         &self,
         py: Python<'_>,
@@ -173,11 +174,12 @@ impl PySession {
             positive: None,
             cpu_level: cpu_feature_level().name().into(),
         };
-        Engine::new(&config.params).map_err(|e| of_core(&e))?; // errors name the parameter
-        let mut held = self.held();
+        Engine::new(&config.params).map_err(|e| core_error(&e))?; // raises errors that name the parameter
+        let mut held = self.lock_inner();
         match held.take() {
             Some(Opened::Empty(store)) => {
-                let session = py.detach(|| Session::new(config, Some(*store))).map_err(|e| of_session(&e))?;
+                let session =
+                    py.detach(|| Session::new(config, Some(*store))).map_err(|e| session_error(&e))?;
                 *held = Some(Opened::Session(Box::new(session)));
                 Ok(())
             }
@@ -188,12 +190,12 @@ impl PySession {
         }
     }
 
-    /// Closes the files; another process may open the directory then.
+    /// Closes the files, so that another process can open the directory.
     fn close(&self) {
-        self.held().take();
+        self.lock_inner().take();
     }
 
-    /// Names of the engine's parameters that differ from those the session began with and may not change.
+    /// Names of the parameters of the engine that must not change but differ from those with which the session began.
     fn differences(&self, settings: &str) -> PyResult<Vec<String>> {
         let params = engine_params(settings)?;
         self.read(|session| differences(&session.config().params, &params))
@@ -238,7 +240,7 @@ impl PySession {
         })
     }
 
-    /// Takes a batch in, of any values. Returns the predictions on arrival and all else that came of it, as JSON; unusable
+    /// Processes a batch with arbitrary values. Returns the predictions on arrival, and the other effects as JSON; unusable
     /// rows are rejected and counted.
     fn ingest<'py>(
         &self,
@@ -249,31 +251,31 @@ impl PySession {
         let x = x.to_any_matrix()?;
         let batch = Batch::new(x, labels);
         let effects = self.write_long(py, |session, watch| session.ingest_watched(batch, watch))?;
-        let told = summary_of(&effects).to_string();
-        self.read(|session| (named(py, session.engine(), &effects.labels), told))
+        let summary = summary_of(&effects).to_string();
+        self.read(|session| (named_predictions(py, session.engine(), &effects.labels), summary))
     }
 
-    /// Answers a query. This and the following methods return what came of the event, as JSON.
+    /// Answers a query. This and the following methods return the effects of the event as JSON.
     fn answer(&self, py: Python<'_>, sample: u64, label: String) -> PyResult<String> {
         self.submit(py, Event::Answer { sample, label })
     }
 
-    /// Leaves a query without an answer.
+    /// Skips a query.
     fn skip(&self, py: Python<'_>, sample: u64) -> PyResult<String> {
         self.submit(py, Event::Skip { sample })
     }
 
-    /// States that two samples are of the same class, or of two; answers a query that compares them.
+    /// States whether two samples belong to the same class; answers a query that compares them.
     fn relate(&self, py: Python<'_>, a: u64, b: u64, same: bool) -> PyResult<String> {
         self.submit(py, Event::Related { a, b, same })
     }
 
-    /// Makes a query a comparison with a labeled sample.
+    /// Turns a query into a comparison with a labeled sample.
     fn compare(&self, py: Python<'_>, sample: u64) -> PyResult<String> {
         self.submit(py, Event::Compare { sample })
     }
 
-    /// The labeled sample that a query compares with, as JSON; null where the query is for the class.
+    /// Labeled sample with which a query compares its sample, as JSON; null if the query asks for the class.
     fn reference(&self, sample: u64) -> PyResult<String> {
         self.read(|session| reference_of(session.engine(), sample).to_string())
     }
@@ -298,7 +300,7 @@ impl PySession {
         self.write_long(py, |session, watch| session.close_batch_watched(now, watch))
     }
 
-    /// Opens the store again after an error of storage; returns whether the event that failed was stored and is applied.
+    /// Opens the store again after a storage error. Returns whether the failed event is in the store and has been applied.
     fn reopen_store(&self, py: Python<'_>) -> PyResult<bool> {
         self.write(py, Session::reopen_store)
     }
@@ -308,7 +310,7 @@ impl PySession {
         self.read(|session| json!(session.queries()).to_string())
     }
 
-    /// Samples that wait for an answer, oldest first.
+    /// Samples with an open query, oldest first.
     fn questions(&self) -> PyResult<Vec<u64>> {
         self.read(|session| session.engine().pending_queries())
     }
@@ -319,9 +321,9 @@ impl PySession {
         self.read(Session::is_batch_closed)
     }
 
-    /// Labels of the rows of the batch that was closed last.
+    /// Labels of the rows of the last closed batch.
     fn predictions<'py>(&self, py: Python<'py>) -> PyResult<Predictions<'py>> {
-        self.read(|session| named(py, session.engine(), session.predictions()))
+        self.read(|session| named_predictions(py, session.engine(), session.predictions()))
     }
 
     /// Rejected rows of the last batch, as JSON.
@@ -341,20 +343,20 @@ impl PySession {
         self.read(|session| session.engine().classes().names().to_vec())
     }
 
-    /// The current classifier; None while labels of two classes are missing.
+    /// The current classifier; None until labels of two classes are known.
     fn classifier(&self) -> PyResult<Option<PyClassifier>> {
         self.read(|session| session.classifier().map(PyClassifier))
     }
 
-    /// Counts of the stream, and what the engine measures, as JSON with the names of the command line. Counts of the
-    /// stream that the engine has under these names, and that are taken when a batch is closed, are left out.
+    /// Counts of the stream and measurements of the engine as JSON, under the names that the command line uses. Counts of
+    /// the stream that are updated only at the end of a batch and that the engine has as well are omitted.
     fn statistics(&self) -> PyResult<String> {
         self.read(|session| {
             let mut found = metrics(session.engine());
             let stream = serde_json::to_value(session.statistics().current).unwrap_or_default();
             if let (Some(found), Value::Object(stream)) = (found.as_object_mut(), stream) {
-                let twins = ["batch", "exemplars", "queries", "remembered_labels", "support_vectors"];
-                found.extend(stream.into_iter().filter(|(name, _)| !twins.contains(&name.as_str())));
+                let duplicates = ["batch", "exemplars", "queries", "remembered_labels", "support_vectors"];
+                found.extend(stream.into_iter().filter(|(name, _)| !duplicates.contains(&name.as_str())));
             }
             if let (Some(found), Value::Object(scores)) = (found.as_object_mut(), scores(session)) {
                 found.extend(scores);
@@ -368,15 +370,16 @@ impl PySession {
         self.read(|session| metrics(session.engine()).to_string())
     }
 
-    /// Exemplars as the engine sees them (scaled) and how many samples each stands for; None before the first batch.
+    /// Scaled exemplars and the number of samples that each represents; None before the first batch.
     fn exemplars<'py>(&self, py: Python<'py>) -> PyResult<Option<Exemplars<'py>>> {
         self.read(|session| {
-            let Some(known) = session.engine().transduction() else { return Ok(None) };
-            Ok(Some((to_python(py, known.exemplars())?, PyArray1::from_slice(py, known.weights()))))
+            let Some(transduction) = session.engine().transduction() else { return Ok(None) };
+            let weights = PyArray1::from_slice(py, transduction.weights());
+            Ok(Some((to_python(py, transduction.exemplars())?, weights)))
         })?
     }
 
-    /// Samples whose labels are remembered, and their classes.
+    /// Samples whose labels are in memory, and their classes.
     fn labels(&self) -> PyResult<Vec<(u64, String)>> {
         self.read(|session| {
             let engine = session.engine();

@@ -1,7 +1,7 @@
 //! The specifications of all estimators, from which `python/generate.py` writes the estimator classes, and those of the
 //! engine's parameters.
 
-use crate::error::of_core;
+use crate::error::core_error;
 use evermargin::engine::ENGINE_PARAMS;
 use evermargin::estimators::{ESTIMATORS, EstimatorSpec};
 use evermargin::params::{End, FloatRange, ParamKind, ParamSpec};
@@ -9,22 +9,22 @@ use pyo3::prelude::*;
 use serde_json::{Value, json};
 
 /// Every estimator as JSON: name, summary, whether it is a baseline, uses unlabeled rows or learns from one class, and its
-/// parameters (name, kind, type, min, max, choices, default as a typed value, what is allowed, help). A bound that is not
-/// allowed itself has `min_open` or `max_open`; `or_zero` says that 0 is allowed outside the range.
+/// parameters (name, kind, type, min, max, choices, default as a typed value, text of the allowed values, help). For a bound
+/// that is not itself allowed, `min_open` or `max_open` is true; `or_zero` says that 0 is allowed outside the range.
 #[pyfunction]
 pub fn specs() -> PyResult<String> {
     let all: Result<Vec<Value>, evermargin::Error> = ESTIMATORS.iter().map(|e| estimator_spec(e)).collect();
-    Ok(Value::Array(all.map_err(|e| of_core(&e))?).to_string())
+    Ok(Value::Array(all.map_err(|e| core_error(&e))?).to_string())
 }
 
-/// Every parameter of the engine as JSON, as [`specs`] shows parameters, with the heading of its group. Defaults and what is
-/// allowed are in the words of Python.
+/// Every parameter of the engine as JSON in the format of [`specs`], with the heading of its group. Defaults and allowed
+/// values are in Python notation.
 #[pyfunction]
 pub fn engine_specs() -> PyResult<String> {
     let mut all = Vec::new();
     for group in &ENGINE_PARAMS {
         for param in group.params {
-            let mut spec = param_spec(param).map_err(|e| of_core(&e))?;
+            let mut spec = param_spec(param).map_err(|e| core_error(&e))?;
             spec["group"] = group.title.into();
             spec["allowed"] = allowed_in_python(param.kind).into();
             if accepts_none(param.kind) && param.default == "none" {
@@ -36,13 +36,13 @@ pub fn engine_specs() -> PyResult<String> {
     Ok(Value::Array(all).to_string())
 }
 
-/// Whether None is a value of a parameter of this kind.
+/// Whether a parameter of this kind accepts None.
 pub fn accepts_none(kind: ParamKind) -> bool {
     use ParamKind as K;
     matches!(kind, K::OptionalCount | K::OptionalFloat(_) | K::Quota | K::ClassWeights)
 }
 
-/// What a parameter accepts, as the end of the sentence "must be …".
+/// Text of the allowed values of a parameter in Python notation; it completes "must be …".
 pub fn allowed_in_python(kind: ParamKind) -> String {
     match kind {
         ParamKind::Bool => "True or False".into(),

@@ -1,7 +1,7 @@
-//! Work without the interpreter's lock: a pool of threads of this process, Ctrl-C, and progress.
+//! Work without the interpreter's lock: the thread pool of this process, Ctrl-C, and progress messages.
 //!
-//! A process that forks takes the pool's memory with it but not its threads, so a pool is remembered with the process
-//! that made it; a child makes its own. The global pool of rayon is never touched.
+//! A forked process inherits the memory of the pool but not its threads. Therefore a pool is stored with the id of the
+//! process that created it, and a child process creates its own. The global pool of rayon is not used.
 
 use evermargin::solver::{Progress, Watch};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -12,35 +12,35 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How often signals are looked at.
-const GLANCE: Duration = Duration::from_millis(50);
-/// How often progress is told.
-const TELL: Duration = Duration::from_secs(1);
+/// Time between two checks for signals.
+const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
+/// Time between two progress messages.
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 
-/// The pool, with the process that made it and the threads asked for (0 = every core).
+/// Process id of the creator of the pool, requested number of threads (0 = every core), and the pool.
 static POOL: Mutex<(u32, usize, Option<Arc<ThreadPool>>)> = Mutex::new((0, 0, None));
 
 fn pool() -> PyResult<Arc<ThreadPool>> {
     let mut held = POOL.lock().unwrap_or_else(PoisonError::into_inner);
     let process = std::process::id();
     if held.0 != process {
-        std::mem::forget(held.2.take()); // its threads stayed with the parent
+        std::mem::forget(held.2.take()); // its threads exist only in the parent process
         held.0 = process;
     }
     if let Some(pool) = &held.2 {
         return Ok(pool.clone());
     }
     let pool = ThreadPoolBuilder::new().num_threads(held.1).build();
-    let pool = Arc::new(pool.map_err(|e| PyRuntimeError::new_err(format!("no threads: {e}")))?);
+    let pool = Arc::new(pool.map_err(|e| PyRuntimeError::new_err(format!("cannot start threads: {e}")))?);
     held.2 = Some(pool.clone());
     Ok(pool)
 }
 
-/// Sets the number of threads; 0 is every core. The answer does not depend on it.
+/// Sets the number of threads; 0 means one per core. Results do not depend on it.
 #[pyfunction]
 pub fn set_threads(count: usize) -> PyResult<()> {
     if count > 4096 {
-        return Err(PyValueError::new_err(format!("{count} threads: at most 4096")));
+        return Err(PyValueError::new_err(format!("{count} threads: must be at most 4096")));
     }
     let mut held = POOL.lock().unwrap_or_else(PoisonError::into_inner);
     if held.0 == std::process::id() {
@@ -50,14 +50,14 @@ pub fn set_threads(count: usize) -> PyResult<()> {
     Ok(())
 }
 
-/// Does short work on the pool, without the lock.
-pub fn quick<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+/// Does short work on the pool, without the interpreter's lock.
+pub fn run_short<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
     let pool = pool()?;
     Ok(py.detach(|| pool.install(work)))
 }
 
-/// The same on something that one may use at a time. It is waited for outside the pool: a thread of the pool that waits for
-/// a lock might have to wait for itself.
+/// Does short work on the pool with exclusive access to a value. The lock is acquired outside the pool, because a thread of
+/// the pool that waits for a lock could be the one that has to release it.
 pub fn exclusive<S: Send, T: Send>(
     py: Python<'_>,
     held: &Mutex<S>,
@@ -71,8 +71,8 @@ pub fn exclusive<S: Send, T: Send>(
     }))
 }
 
-/// [`exclusive`] for long work. Ctrl-C tells the watch to stop. Work that fails then raises `KeyboardInterrupt`; work
-/// that was done all the same returns its result, and the interrupt follows.
+/// Like [`exclusive`], for long work. Ctrl-C stops the work through the watch. If the work fails then, this raises
+/// `KeyboardInterrupt`. If it succeeds nevertheless, this returns its result and interrupts the main thread afterward.
 pub fn exclusive_long<S: Send, T: Send, E: Send>(
     py: Python<'_>,
     held: &Mutex<S>,
@@ -94,24 +94,29 @@ pub fn exclusive_long<S: Send, T: Send, E: Send>(
     })
 }
 
-/// What long work asks between its steps.
+/// Watch of long work: it stops the work after a signal and stores its progress.
 pub struct Watcher {
     stop: AtomicBool,
-    at: Mutex<Option<Progress>>,
-    telling: bool,
+    progress: Mutex<Option<Progress>>,
+    reports_progress: bool,
     started: Instant,
 }
 
 impl Default for Watcher {
     fn default() -> Self {
-        Self { stop: AtomicBool::new(false), at: Mutex::new(None), telling: false, started: Instant::now() }
+        Self {
+            stop: AtomicBool::new(false),
+            progress: Mutex::new(None),
+            reports_progress: false,
+            started: Instant::now(),
+        }
     }
 }
 
 impl Watch for Watcher {
     fn proceed(&self, progress: &Progress) -> bool {
-        if self.telling
-            && let Ok(mut at) = self.at.try_lock()
+        if self.reports_progress
+            && let Ok(mut at) = self.progress.try_lock()
         {
             *at = Some(*progress);
         }
@@ -123,9 +128,9 @@ impl Watch for Watcher {
     }
 }
 
-/// Does long work on the pool, without the lock. Ctrl-C ends it with `KeyboardInterrupt`; with `name`, progress is
-/// printed every second.
-pub fn long<T: Send>(
+/// Does long work on the pool, without the interpreter's lock. Ctrl-C ends it with `KeyboardInterrupt`; with a `name`,
+/// progress is printed every second.
+pub fn run_long<T: Send>(
     py: Python<'_>,
     name: Option<&str>,
     work: impl FnOnce(&dyn Watch) -> T + Send,
@@ -135,39 +140,39 @@ pub fn long<T: Send>(
     interrupt.map_or(Ok(answer), Err)
 }
 
-/// Does work on the pool and looks at signals meanwhile. Returns the exception of the first signal beside the answer.
+/// Does work on the pool and checks for signals meanwhile. Returns the result and the exception of the first signal.
 fn watched<T: Send>(
     pool: &ThreadPool,
     name: Option<&str>,
     work: impl FnOnce(&dyn Watch) -> T + Send,
 ) -> PyResult<(T, Option<PyErr>)> {
-    let watch = Watcher { telling: name.is_some(), ..Watcher::default() };
+    let watch = Watcher { reports_progress: name.is_some(), ..Watcher::default() };
     let started = Instant::now();
     std::thread::scope(|scope| {
-        let (done, waiting) = channel();
+        let (sender, receiver) = channel();
         let watch = &watch;
         scope.spawn(move || {
-            let _ = done.send(pool.install(|| work(watch)));
+            let _ = sender.send(pool.install(|| work(watch)));
         });
-        let mut told = started;
+        let mut last_report = started;
         let mut interrupt = None;
         loop {
-            match waiting.recv_timeout(GLANCE) {
+            match receiver.recv_timeout(SIGNAL_INTERVAL) {
                 Ok(answer) => return Ok((answer, interrupt)),
                 Err(RecvTimeoutError::Disconnected) => {
-                    return Err(PyRuntimeError::new_err("the work ended without an answer: a defect"));
+                    return Err(PyRuntimeError::new_err("internal error: the work ended without a result"));
                 }
                 Err(RecvTimeoutError::Timeout) if interrupt.is_some() => {}
                 Err(RecvTimeoutError::Timeout) => {
-                    let glance = Python::attach(|py| {
+                    let checked = Python::attach(|py| {
                         py.check_signals()?;
-                        if told.elapsed() >= TELL {
-                            told = Instant::now();
+                        if last_report.elapsed() >= PROGRESS_INTERVAL {
+                            last_report = Instant::now();
                             print_progress(py, name, started, watch)?;
                         }
                         Ok(())
                     });
-                    if let Err(error) = glance {
+                    if let Err(error) = checked {
                         watch.stop.store(true, Ordering::Relaxed);
                         interrupt = Some(error);
                     }
@@ -177,9 +182,9 @@ fn watched<T: Send>(
     })
 }
 
-/// Prints where the work stands, as Python prints.
+/// Prints the progress of the work with the `print` function of Python.
 fn print_progress(py: Python<'_>, name: Option<&str>, started: Instant, watch: &Watcher) -> PyResult<()> {
-    let at = *watch.at.lock().unwrap_or_else(PoisonError::into_inner);
+    let at = *watch.progress.lock().unwrap_or_else(PoisonError::into_inner);
     let (Some(name), Some(at)) = (name, at) else { return Ok(()) };
     let line = format!(
         "[evermargin {name}] {:.0} s, step {}, violation {:.2e} (ends at {:.0e})",

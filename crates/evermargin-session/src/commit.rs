@@ -1,4 +1,5 @@
-//! How records change a session, live and in replay alike: the plan that may refuse, and the commit, which cannot fail.
+//! Application of records to a session, the same code live and in replay: planning, which may refuse a record, and
+//! committing, which cannot fail.
 
 use crate::label_protocol::ArrivingLabels;
 use crate::random_baseline::RandomBaseline;
@@ -11,39 +12,39 @@ use evermargin::solver::Watch;
 use evermargin_io::RejectedRow;
 use std::collections::BTreeSet;
 
-/// A record that can be committed. Records that the engine does not see have no plan of the engine.
+/// Plan of a record that can be committed. Records that concern only the session have no plan of the engine.
 #[derive(Debug, Default)]
 pub(crate) struct SessionPlan {
     engine: Option<Plan>,
-    /// The random baseline after the batch, where the batch was worked on while it was planned.
+    /// The random baseline after the batch, if the batch was processed while it was planned.
     baseline: Option<RandomBaseline>,
 }
 
 impl Session {
-    /// Plans a record: everything that can refuse it happens here, and nothing is changed.
+    /// Plans a record without changing the session. Every reason to refuse the record is found here.
     pub(crate) fn plan(&self, record: &Record) -> Result<SessionPlan> {
         let engine = self.event_of(record)?.map(|event| self.engine.plan(event)).transpose()?;
         Ok(SessionPlan { engine, baseline: None })
     }
 
-    /// [`Session::plan`] that also does the work, so that the watch can interrupt it. The state is not changed.
+    /// Like [`Session::plan`], but also does the work, so that the watch can interrupt it. The state is not changed.
     pub(crate) fn plan_watched(&mut self, record: &Record, watch: &dyn Watch) -> Result<SessionPlan> {
         let Some(event) = self.event_of(record)? else { return Ok(SessionPlan::default()) };
         let engine = Some(self.engine.plan_watched(event.clone(), watch)?);
         let (Some(baseline), Record::Batch(batch)) = (&mut self.random_baseline, record) else {
             return Ok(SessionPlan { engine, baseline: None });
         };
-        // The copy, which has no cached kernel values, stays behind.
+        // The session keeps the copy, which has no cached kernel values; the original is processed further.
         let copy = baseline.clone();
         let mut next = std::mem::replace(baseline, copy);
         next.process(event, batch, self.engine.now(), Some(watch))?;
         Ok(SessionPlan { engine, baseline: Some(next) })
     }
 
-    /// The event of the engine in a record.
+    /// Event of the engine that a record contains, if any.
     fn event_of(&self, record: &Record) -> Result<Option<Event>> {
         match record {
-            Record::Begin(_) => Err(Error::Data("a session begins once".into())),
+            Record::Begin(_) => Err(Error::Data("the session has begun already".into())),
             Record::Batch(batch) if batch.x.rows() == 0 => Ok(None),
             Record::Batch(batch) => {
                 let labels = self.labels_on_arrival(batch, self.engine.rows());
@@ -54,14 +55,14 @@ impl Session {
         }
     }
 
-    /// The labels that the engine is given together with a batch whose first sample has this number.
+    /// Labels that the engine is given together with a batch, whose first sample has the number `first_sample`.
     fn labels_on_arrival(&self, batch: &Batch, first_sample: u64) -> Vec<Option<String>> {
         let (protocol, seed) = (&self.config.label_protocol, self.config.params.seed);
         let arrives = |i: usize| protocol.delay == 0 && protocol.is_available(seed, first_sample + i as u64);
         batch.labels.iter().enumerate().map(|(i, label)| label.clone().filter(|_| arrives(i))).collect()
     }
 
-    /// Sends the labels of a batch that arrive later; the engine keeps their rows.
+    /// Queues the labels of a batch that arrive later; the engine keeps their rows.
     fn delay_labels(&mut self, batch: &Batch) {
         let (protocol, seed) = (self.config.label_protocol, self.config.params.seed);
         if protocol.delay == 0 {
@@ -73,12 +74,12 @@ impl Session {
             .map(|(i, label)| (i, (first + i as u64, label)))
             .filter(|(_, (sample, _))| protocol.is_available(seed, *sample))
             .unzip();
-        // Rows of the batch: this is never refused.
+        // These are rows of the batch, so the engine never refuses the event.
         let _ = self.engine.apply(Event::Await { rows });
         self.delayed.send(self.engine.batches() + protocol.delay, labels);
     }
 
-    /// Sends the answers to the open queries of a batch that is closed.
+    /// Queues the answers to the open queries of a batch that is being closed.
     fn delay_answers(&mut self) {
         let delay = self.config.label_protocol.delay;
         if delay == 0 || !self.config.oracle.hides_labels() {
@@ -88,7 +89,8 @@ impl Session {
         self.delayed.send_answers(self.engine.batches() + delay, answers);
     }
 
-    /// Gives the engine the labels that arrive with the end of a batch. They follow from the records, so that they are none.
+    /// Gives the engine the labels that arrive with the end of a batch. They follow from the records, so they are not
+    /// recorded themselves.
     fn receive_labels(&mut self) {
         let labels = self.delayed.arriving(self.engine.batches());
         for effects in deliver(&mut self.engine, labels, self.config.oracle.hides_labels()) {
@@ -109,7 +111,7 @@ impl Session {
                 effects
             }
             (Record::RejectedRows(_), _) => {
-                self.log.rejected_rows_are_stored();
+                self.log.drop_deferred_rejected_rows();
                 Effects::default()
             }
             (Record::CpuLevel(level), _) => {
@@ -143,7 +145,7 @@ impl Session {
         rejected.extend(self.rejected_by_engine(&effects, &batch));
         rejected.sort_by_key(|row| row.row);
         self.rejected_rows = rejected;
-        // The rejected rows of a batch without others are stored with the batch.
+        // If the batch has only rejected rows, they are stored together with the batch.
         if !self.rejected_rows.is_empty() && !no_rows {
             self.log.defer(Record::RejectedRows(self.rejected_rows.clone()));
         }
@@ -207,8 +209,8 @@ impl Session {
         }
     }
 
-    /// Adds new queries, replaces those about a sample that is asked about already, and removes those that other statements
-    /// have answered.
+    /// Adds new queries, replaces a query by a new one about the same sample, and removes queries that are no longer
+    /// pending because other statements answered them.
     fn update_queries(&mut self, effects: &Effects) {
         let pending: BTreeSet<u64> = self.engine.pending_queries().into_iter().collect();
         for question in effects.questions.iter().filter(|q| pending.contains(&q.sample)) {
@@ -238,7 +240,7 @@ impl Session {
         effects.rejected.iter().map(place).collect()
     }
 
-    /// The name of the column that a feature comes from, or its number, counted from 1.
+    /// Name of the column that a feature comes from, or the number of the feature, counted from 1.
     fn column_name(&self, feature: usize) -> String {
         let mut end = 0;
         let column = self.schema.columns.iter().find(|column| {
@@ -249,8 +251,8 @@ impl Session {
     }
 }
 
-/// Gives an engine labels that arrive late: answers to queries, or labels of rows that it keeps for them. Those that it cannot
-/// use are left out.
+/// Gives an engine labels that arrive late: answers to queries, or labels of rows that it keeps for this purpose. Labels that
+/// the engine refuses are ignored.
 pub(crate) fn deliver(engine: &mut Engine, arriving: ArrivingLabels, answers: bool) -> Vec<Effects> {
     let ArrivingLabels { labels, pairs } = arriving;
     if answers {
@@ -264,18 +266,18 @@ pub(crate) fn deliver(engine: &mut Engine, arriving: ArrivingLabels, answers: bo
     if let Ok(effects) = engine.apply(Event::Labels { labels: labels.clone() }) {
         return vec![effects];
     }
-    // One name that is no class refuses them together.
+    // The engine refuses all labels because of one invalid class name: try them one by one.
     let one = |label| engine.apply(Event::Labels { labels: vec![label] }).ok();
     labels.into_iter().filter_map(one).collect()
 }
 
-/// How many rows the engine rejected. A row whose label alone is rejected is used.
+/// Number of rows that the engine rejected. A row of which only the label is rejected is used.
 pub(crate) fn rejected_count(effects: &Effects) -> usize {
     effects.rejected.iter().filter(|r| !r.reason.concerns_label()).count()
 }
 
-/// The number in the stream of row `index` of a batch that begins with row number `first`, where the reader rejected the
-/// `unread` rows, ascending.
+/// Number in the stream of row `index` of a batch that begins with row number `first`. `unread` are the numbers of the rows
+/// that the reader rejected, ascending.
 fn row_number(first: u64, unread: &[u64], index: usize) -> u64 {
     let mut number = first + index as u64;
     for &row in unread {
@@ -292,7 +294,7 @@ mod tests {
     use super::row_number;
 
     #[test]
-    fn rows_that_the_reader_rejected_have_numbers_too() {
+    fn counts_rows_rejected_by_reader_in_row_numbers() {
         let numbers = |unread: &[u64]| (0..4).map(|i| row_number(11, unread, i)).collect::<Vec<_>>();
         assert_eq!(numbers(&[]), [11, 12, 13, 14]);
         assert_eq!(numbers(&[11, 12, 15]), [13, 14, 16, 17]);

@@ -1,4 +1,4 @@
-//! Everything that is fixed when a session begins.
+//! Parameters that are fixed when a session begins.
 
 use crate::label_protocol::LabelProtocol;
 use evermargin::engine::EngineParams;
@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 /// Version of the records and snapshots of a session.
 pub const FORMAT: u32 = 6;
 
-/// The parameters of a session: its first event. They do not change later, except for the budget, which
+/// Parameters of a session, stored as its first event. They do not change later, except for the budget, which
 /// [`evermargin::engine::Event::SetBudget`] changes in the engine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SessionConfig {
-    /// Parameters of the engine, with its first budget.
+    /// Parameters of the engine, with its initial budget.
     pub params: EngineParams,
     /// Whether a second engine with the same budget queries at random, as a baseline.
     pub random_baseline: bool,
@@ -21,13 +21,13 @@ pub struct SessionConfig {
     pub oracle: Oracle,
     /// Rows per batch.
     pub batch_rows: usize,
-    /// The sources and the options they are read with, as the user wrote them.
+    /// The sources and the options for reading them, as the user wrote them.
     pub input: Vec<String>,
-    /// How rows of the sources become features, by the first batch.
+    /// Mapping of rows of the sources to features, determined from the first batch.
     pub schema: Schema,
-    /// Which labels of the data are used, and when.
+    /// Fraction of the labels of the data that is used, and their delay.
     pub label_protocol: LabelProtocol,
-    /// The class that is learned against all others together.
+    /// The class that is learned against the union of all others, if the problem is reduced to two classes.
     pub positive: Option<String>,
     /// CPU feature level of the process that began the session, as the caller names it.
     pub cpu_level: String,
@@ -37,11 +37,11 @@ pub struct SessionConfig {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Oracle {
-    /// The labels of the data, which are hidden from the engine otherwise.
+    /// The labels of the data, which are otherwise hidden from the engine.
     Truth,
     /// A person.
     Terminal,
-    /// Nobody. Labels of the data are given to the engine with their rows.
+    /// No source. Labels of the data are given to the engine with their rows.
     None,
 }
 

@@ -1,8 +1,8 @@
-//! Errors of a session, by what a caller can do about them.
+//! Errors of a session, one variant for each way in which a caller can react.
 
 use std::path::PathBuf;
 
-/// Why a session refused an event, could not store it, or was not opened.
+/// Reason why a session refused an event, could not store it, or was not opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SessionError {
@@ -10,9 +10,9 @@ pub enum SessionError {
     #[error(transparent)]
     Rejected(evermargin::Error),
     /// The watch of the caller ended the work on an event. Nothing changed and nothing was stored.
-    #[error("interrupted; the session is as it was before")]
+    #[error("interrupted; the session was not changed")]
     Interrupted,
-    /// There is no space left for the event. It was not applied: free some space, then
+    /// There is no space left for the event, which was not applied: free some space, then
     /// [reopen the store](crate::Session::reopen_store).
     #[error("no space left for the state: {0}")]
     StorageFull(#[source] evermargin_store::Error),
@@ -20,18 +20,18 @@ pub enum SessionError {
     /// applied.
     #[error(transparent)]
     Storage(evermargin_store::Error),
-    /// The store is damaged, or its content does not form a session.
+    /// The store is damaged, or its contents are not those of a session.
     #[error("{place}: {reason}")]
     Corrupt {
-        /// The directory or file, and the event where one is known.
+        /// The directory or file, and the event if it is known.
         place: String,
         /// The reason.
         reason: String,
     },
-    /// A value could not be written or read in the session's format.
+    /// A value could not be encoded or decoded in the format of the session.
     #[error(transparent)]
     Format(#[from] evermargin_io::Error),
-    /// The session was computed on another CPU feature level, so that it would continue with other rounding.
+    /// The session was computed on another CPU feature level and would continue with other rounding errors.
     #[error(
         "{}: computed with CPU features {stored}, but this machine has {current}; results would differ in their last bits",
         directory.display()
@@ -44,7 +44,7 @@ pub enum SessionError {
         /// The level of this process.
         current: String,
     },
-    /// The parameters of a new session cannot be used.
+    /// The parameters of a new session or the arguments of a call are invalid.
     #[error("{0}")]
     Config(String),
 }

@@ -1,26 +1,28 @@
-//! The labels of the data that a session may use, and when they arrive: an evaluation protocol, fixed when the session begins.
+//! The evaluation protocol for labels, fixed when a session begins: which labels of the data the session may use, and when
+//! they arrive.
 //!
-//! Each label is available with the same probability, by a hash of the seed and of the number of its sample, so that the
-//! choice is the same after a resume and in the random baseline. Labels may arrive some batches after their rows. Predictions are scored
-//! on all labels of the data, whatever the engine is given.
+//! Each label is available with the same probability. A hash of the seed and the sample number decides, so that the choice
+//! is the same after a resume and in the random baseline. Labels may arrive some batches after their rows. Predictions are
+//! scored on all labels of the data, including those that the engine is not given.
 
 use evermargin::engine::{Engine, Event, Question};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// The maximum number of batches by which labels are delayed.
+/// Maximum number of batches by which labels are delayed.
 pub const MAX_DELAY: u64 = 10_000;
 
-/// The maximum number of labels that are on their way.
+/// Maximum number of delayed labels in the queue.
 const MAX_WAITING: usize = 1_000_000;
 
-/// Delay of labels, and the share of them that is available.
+/// Delay of labels, and the fraction of them that is available.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LabelProtocol {
-    /// Batches after which the label of a row arrives; 0: with the row, or with the answer to a query.
+    /// Number of batches after which the label of a row arrives. With 0 it arrives with the row or as the answer to a
+    /// query.
     pub delay: u64,
-    /// The probability that a label of the data is available.
+    /// Probability that a label of the data is available.
     pub rate: f64,
 }
 
@@ -31,19 +33,19 @@ impl Default for LabelProtocol {
 }
 
 impl LabelProtocol {
-    /// Refuses values out of range.
+    /// Returns an error for values out of range.
     pub fn check(&self) -> Result<(), String> {
         if self.delay > MAX_DELAY {
             return Err(format!("label delay {}: must be at most {MAX_DELAY} batches", self.delay));
         }
         if !(0.0..=1.0).contains(&self.rate) {
-            return Err(format!("label rate {}: must be a share from 0 to 1", self.rate));
+            return Err(format!("label rate {}: must be a fraction from 0 to 1", self.rate));
         }
         Ok(())
     }
 
-    /// The answer of a simulated annotator to a query about a row with this label. The protocol decides which classes it can name;
-    /// it can compare all rows that have a label.
+    /// Answer of a simulated annotator to a query about a row with this label. The annotator names classes only where the
+    /// label is available, and compares any rows that have a label.
     pub(crate) fn answer(&self, query: &Question, label: Option<String>, engine: &Engine) -> Option<Event> {
         let (sample, label) = (query.sample, label?);
         if let Some(reference) = &query.reference {
@@ -66,23 +68,23 @@ impl LabelProtocol {
     }
 }
 
-/// Labels on their way, in the order in which they arrive.
+/// Queue of labels that have not arrived yet, in the order of their arrival.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DelayedLabels {
     batches: VecDeque<DelayedBatch>,
-    /// Labels that have arrived.
+    /// Number of labels that have arrived.
     pub(crate) arrived: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct DelayedBatch {
-    /// The batch with whose end they arrive.
+    /// Number of the batch at whose end the labels arrive.
     due: u64,
     /// Samples and the names of their classes.
     labels: Vec<(u64, String)>,
-    /// Answers to comparisons: two samples, and whether they are of the same class.
+    /// Answers to comparisons: two samples, and whether they belong to the same class.
     pairs: Vec<(u64, u64, bool)>,
 }
 
@@ -92,7 +94,7 @@ impl DelayedBatch {
     }
 }
 
-/// Labels and answers that arrive with the end of a batch.
+/// Labels and answers that arrive at the end of a batch.
 #[derive(Debug, Default)]
 pub(crate) struct ArrivingLabels {
     pub(crate) labels: Vec<(u64, String)>,
@@ -100,12 +102,12 @@ pub(crate) struct ArrivingLabels {
 }
 
 impl DelayedLabels {
-    /// Sends labels that arrive with the end of batch `due`. Beyond the maximum number of labels the oldest are lost.
+    /// Queues labels that arrive at the end of batch `due`. Beyond the maximum number of labels the oldest are dropped.
     pub(crate) fn send(&mut self, due: u64, labels: Vec<(u64, String)>) {
         self.send_batch(DelayedBatch { due, labels, pairs: Vec::new() });
     }
 
-    /// Sends answers to queries that arrive with the end of batch `due`.
+    /// Queues answers to queries that arrive at the end of batch `due`.
     pub(crate) fn send_answers(&mut self, due: u64, answers: Vec<Event>) {
         let mut batch = DelayedBatch { due, labels: Vec::new(), pairs: Vec::new() };
         for answer in answers {
@@ -127,12 +129,12 @@ impl DelayedLabels {
         }
     }
 
-    /// Labels on their way.
+    /// Number of labels and answers that have not arrived yet.
     pub(crate) fn waiting(&self) -> usize {
         self.batches.iter().map(DelayedBatch::count).sum()
     }
 
-    /// The labels that arrive with the end of a batch.
+    /// Removes and returns the labels that arrive at the end of a batch.
     pub(crate) fn arriving(&mut self, batch: u64) -> ArrivingLabels {
         let mut out = ArrivingLabels::default();
         while self.batches.front().is_some_and(|first| first.due <= batch) {
@@ -144,7 +146,7 @@ impl DelayedLabels {
         out
     }
 
-    /// Refuses a queue that no session has.
+    /// Returns an error for a queue that no session can have after so many batches.
     pub(crate) fn check(&self, batches: u64) -> Result<(), String> {
         let in_order = self.batches.iter().zip(self.batches.iter().skip(1)).all(|(a, b)| a.due <= b.due);
         let bounded =
@@ -152,7 +154,7 @@ impl DelayedLabels {
         if in_order && bounded && self.arrived <= 1 << 53 {
             Ok(())
         } else {
-            Err("labels on their way are not in order".into())
+            Err("delayed labels are out of order, empty or too late".into())
         }
     }
 }
@@ -163,7 +165,7 @@ mod tests {
     use evermargin::engine::Event;
 
     #[test]
-    fn the_share_of_available_labels_is_the_rate() {
+    fn fraction_of_available_labels_equals_rate() {
         for rate in [0.0, 0.02, 0.5, 1.0] {
             for seed in [1, 2, 77] {
                 let protocol = LabelProtocol { delay: 0, rate };
@@ -175,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_arrive_in_order_and_their_number_is_bounded() {
+    fn delivers_labels_in_order_and_bounds_their_number() {
         let mut labels = DelayedLabels::default();
         labels.send(3, vec![(1, "a".into())]);
         labels.send(4, vec![(2, "b".into()), (3, "a".into())]);

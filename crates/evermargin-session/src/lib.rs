@@ -1,17 +1,17 @@
-//! The durable never-ending loop: what the command line, Python and a server share.
+//! Durable learning on a stream, shared by the command line, Python and the server.
 //!
 //! A [`Session`] combines an [engine](evermargin::engine), an event store ([`evermargin_store`]), the description of the input,
-//! statistics, and snapshots. The event log is the truth; the state is a function of it. Every event passes through three
-//! steps: the engine plans it and may refuse it, the store makes it durable, then it is committed. So an event that is
-//! refused changes nothing ([`SessionError::Rejected`]), an event that cannot be stored does not take effect
-//! ([`SessionError::StorageFull`], [`SessionError::Storage`]), and a process that is killed at any moment resumes
-//! with bit-identical results.
+//! statistics, and snapshots. The state is a function of the event log. Every event passes through three steps: the engine
+//! plans it and may refuse it, the store makes it durable, and the session commits it. Therefore an event that is refused
+//! changes nothing ([`SessionError::Rejected`]), an event that cannot be stored does not take effect
+//! ([`SessionError::StorageFull`], [`SessionError::Storage`]), and a process that is killed at any moment resumes with
+//! bit-identical results.
 //!
 //! Rows that cannot be used are counted ([`StatisticsPoint::rejected_rows`]), listed ([`Session::rejected_rows`]) and
 //! recorded in the log with their reason and file position; the other rows of their batch are learned. An event of the
-//! log that cannot be applied, such as one of an older program, is left out and listed ([`Session::rejected_events`]).
+//! log that cannot be applied, such as one of an older program, is skipped and listed ([`Session::rejected_events`]).
 //!
-//! There is no clock here: [`Session::close_batch`] is given the time.
+//! This crate reads no clock: the caller passes the time to [`Session::close_batch`].
 //!
 //! ```
 //! use evermargin::Matrix;

@@ -1,11 +1,12 @@
-//! The event log of a session: the store, records that wait to be stored with the next one, and a write in doubt.
+//! The event log of a session: the store, the records that are stored together with the next one, and a failed write that
+//! the store may contain.
 
 use crate::error::SessionError;
 use crate::record::{LARGE_KINDS, Record};
 use evermargin_store::{Event, Open, Store};
 use std::path::PathBuf;
 
-/// When a record must be in the store.
+/// Time by which a record must be in the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Durability {
     /// Before it takes effect.
@@ -15,35 +16,36 @@ pub(crate) enum Durability {
     WithNext,
 }
 
-/// Where records go.
+/// Destination of records.
 #[derive(Debug, Default)]
 enum Backing {
-    /// Nothing is kept.
+    /// Records are not stored.
     #[default]
     Memory,
-    /// The events of a store are being replayed; it is attached afterward.
+    /// The events of a store are being replayed; the store is attached afterward.
     Replaying,
+    /// Records are stored here.
     Open(Box<Store>),
     /// The store failed and could not be opened again.
     Closed,
 }
 
-/// A write that failed: the store may hold it or not.
+/// Failed write of which it is unknown whether the store contains it.
 #[derive(Debug)]
 struct WriteInDoubt {
-    /// Kinds and bodies, those of the records that waited first.
+    /// Kinds and bodies of all records of the write; the deferred records come first.
     events: Vec<(&'static str, Vec<u8>)>,
-    /// The one to be applied, unless all had waited.
+    /// The record that must still be applied; none if the write had only deferred records.
     record: Option<Record>,
     reason: String,
 }
 
-/// The log.
+/// Event log of a session.
 #[derive(Debug, Default)]
 pub(crate) struct EventLog {
     backing: Backing,
     directory: PathBuf,
-    /// Events before this one are in the store.
+    /// Number of events known to be in the store.
     stored: u64,
     /// Records that are stored with the next one.
     deferred: Vec<Record>,
@@ -59,7 +61,7 @@ impl EventLog {
         log
     }
 
-    /// A log whose store is attached after its events were replayed.
+    /// Log for a replay; the store is attached after its events were replayed.
     pub(crate) fn replaying() -> Self {
         Self { backing: Backing::Replaying, ..Self::default() }
     }
@@ -75,7 +77,7 @@ impl EventLog {
         !matches!(self.backing, Backing::Memory)
     }
 
-    /// Stores a record, now or with the next one. After an error the record is not in the log, unless
+    /// Stores a record, either now or together with the next one. After an error the record is not in the log, unless
     /// [`EventLog::reopen`] finds it there.
     pub(crate) fn append(&mut self, record: &Record, durability: Durability) -> Result<(), SessionError> {
         self.check_writable()?;
@@ -88,31 +90,31 @@ impl EventLog {
         }
     }
 
-    /// Stores a record now, and another one that belongs to it: both or neither.
+    /// Stores a record and a second one that belongs to it now, in one transaction.
     pub(crate) fn append_both(&mut self, record: &Record, second: &Record) -> Result<(), SessionError> {
         self.check_writable()?;
         self.write(Some(record), Some(second))
     }
 
-    /// Stores a record with the next one.
+    /// Defers a record, which is then stored together with the next one.
     pub(crate) fn defer(&mut self, record: Record) {
         if !matches!(self.backing, Backing::Memory) {
             self.deferred.push(record);
         }
     }
 
-    /// Forgets rejected rows that wait: the log has them.
-    pub(crate) fn rejected_rows_are_stored(&mut self) {
+    /// Drops deferred lists of rejected rows, because a replay has found them in the log.
+    pub(crate) fn drop_deferred_rejected_rows(&mut self) {
         self.deferred.retain(|record| !matches!(record, Record::RejectedRows(_)));
     }
 
-    /// Stores the records that wait.
+    /// Stores the deferred records.
     pub(crate) fn flush(&mut self) -> Result<(), SessionError> {
         self.check_writable()?;
         if self.deferred.is_empty() { Ok(()) } else { self.write(None, None) }
     }
 
-    /// After a failed write nothing is written until the store was opened again.
+    /// Returns an error between a failed write and the reopening of the store.
     fn check_writable(&self) -> Result<(), SessionError> {
         let reason = match (&self.backing, &self.in_doubt) {
             (_, Some(write)) => write.reason.clone(),
@@ -143,7 +145,7 @@ impl EventLog {
         }
     }
 
-    /// Stores a snapshot of all events so far, and drops large bodies that two snapshots cover.
+    /// Stores a snapshot of the state after all events, and drops large bodies that two snapshots cover.
     pub(crate) fn save_snapshot(&mut self, body: &[u8]) -> Result<(), SessionError> {
         let Backing::Open(store) = &mut self.backing else { return Ok(()) };
         store.keep_snapshot(store.next_seq(), body)?;
@@ -157,13 +159,13 @@ impl EventLog {
         if matches!(self.backing, Backing::Memory | Backing::Replaying) {
             return Ok(None);
         }
-        self.backing = Backing::Closed; // a store has one owner: the failed one goes first
+        self.backing = Backing::Closed; // closes the failed store, because only one handle can be open
         let store = Store::open(&self.directory, Open::Existing)?;
         let found = store.next_seq() - self.stored.min(store.next_seq());
         let stored = found > 0 && self.holds_write_in_doubt(&store)?;
         if found > 0 && !stored {
             let place = format!("{}, event {}", self.directory.display(), self.stored);
-            let reason = "another process continued this session; open it anew";
+            let reason = "another process continued this session; open it again";
             return Err(SessionError::corrupt(place, reason));
         }
         self.attach(store);
@@ -174,7 +176,7 @@ impl EventLog {
         Ok(in_doubt.filter(|_| stored).and_then(|write| write.record))
     }
 
-    /// Whether the events that the store has beyond those known are the write that failed.
+    /// Whether the events in the store beyond the known ones are exactly those of the failed write.
     fn holds_write_in_doubt(&self, store: &Store) -> Result<bool, SessionError> {
         let Some(write) = &self.in_doubt else { return Ok(false) };
         let mut expected = write.events.iter();

@@ -34,8 +34,8 @@ impl RandomBaseline {
         })
     }
 
-    /// Processes a batch from its arrival to its end. The batch's hidden labels answer the queries. A batch that the
-    /// engine refuses is left out. The only error is [`Error::Interrupted`], after which the baseline is of no use.
+    /// Processes a batch from its arrival to its end. The hidden labels of the batch answer the queries. A batch that the
+    /// engine refuses is skipped. The only error is [`Error::Interrupted`], after which the baseline must be discarded.
     pub(crate) fn process(
         &mut self,
         event: Event,
@@ -63,7 +63,8 @@ impl RandomBaseline {
         Ok(())
     }
 
-    /// Answers queries from the hidden labels that are available, now or later. Returns the rows whose label was given.
+    /// Answers queries from the available hidden labels, or queues the answers if labels are delayed. Returns the rows whose
+    /// queries were answered or skipped.
     fn answer(&mut self, mut queries: Vec<Question>, batch: &Batch) -> Vec<usize> {
         let protocol = self.protocol;
         if protocol.delay > 0 {
@@ -89,9 +90,10 @@ impl RandomBaseline {
         given
     }
 
-    /// Allows other numbers of queries, which the main engine has accepted.
+    /// Sets a query budget that the main engine has accepted.
     pub(crate) fn set_budget(&mut self, budget: Budget) {
-        let _ = self.engine.apply(Event::SetBudget { budget }); // same limits, so that it is not refused here either
+        // Both engines have the same limits, so this one accepts the budget, too.
+        let _ = self.engine.apply(Event::SetBudget { budget });
     }
 
     fn apply(&mut self, event: Event, watch: Option<&dyn Watch>) -> Result<Effects> {

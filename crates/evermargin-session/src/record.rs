@@ -1,4 +1,4 @@
-//! Records of the event log. Batches are MessagePack; everything else is JSON, readable with any SQL tool.
+//! Records of the event log. Batches are encoded as MessagePack, all other records as JSON, which any SQL tool can show.
 
 use crate::config::{FORMAT, SessionConfig};
 use crate::error::SessionError;
@@ -9,35 +9,35 @@ use evermargin_io::artifacts::engine::{pack, unpack};
 use evermargin_io::{Position, RejectedRow, RowPlaces};
 use serde::{Deserialize, Serialize};
 
-/// Kinds of records whose bodies are dropped once two snapshots cover them.
+/// Kinds of records whose bodies are dropped when two snapshots cover them.
 pub(crate) const LARGE_KINDS: [&str; 1] = ["batch"];
 
-/// Rows that arrived together, with everything that is needed to continue after them.
+/// Rows that arrived together, with all data needed to continue after them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Batch {
     /// One sample per row.
     pub x: Matrix,
-    /// The class of each row, if the engine may see it.
+    /// The class of each row, where it is known and not hidden from the engine.
     pub labels: Vec<Option<String>>,
-    /// The class of each row that the engine does not see; empty if nothing is hidden.
+    /// The class of each row, hidden from the engine; empty if nothing is hidden.
     pub truth: Vec<Option<String>>,
-    /// The text of each row for an annotator; empty if there is none.
+    /// The text of each row, shown to an annotator; empty if rows have no text.
     pub texts: Vec<String>,
-    /// The name of each row; empty if rows have none.
+    /// The identifier of each row; empty if rows have none.
     pub ids: Vec<String>,
-    /// Columns of a table that appear in this batch for the first time, after those known.
+    /// Columns of a table that appear in this batch for the first time; their features follow the known ones.
     pub new_columns: Vec<Column>,
     /// The file and line of each row.
     pub places: RowPlaces,
-    /// Rows between these that the reader could not use.
+    /// Rows in the range of this batch that the reader could not use.
     pub rejected: Vec<RejectedRow>,
     /// The place in the stream after these rows.
     pub position: Position,
 }
 
 impl Batch {
-    /// Rows that come from no file.
+    /// Batch of rows that do not come from a file.
     pub fn new(x: Matrix, labels: Vec<Option<String>>) -> Self {
         Self {
             x,
@@ -52,8 +52,8 @@ impl Batch {
         }
     }
 
-    /// The same place in the stream, with every row rejected for one reason. `first_row` is the number of its first row in
-    /// the stream.
+    /// Replaces the batch by one at the same position of the stream in which every row is rejected for this reason.
+    /// `first_row` is the number of the first row in the stream.
     #[must_use]
     pub(crate) fn into_rejected(self, first_row: u64, reason: &str) -> Self {
         let cols = self.x.cols();
@@ -69,27 +69,28 @@ impl Batch {
         Self { new_columns, rejected, position, ..Self::new(Matrix::empty(cols, sparse), Vec::new()) }
     }
 
-    /// The labels that predictions are compared with.
+    /// Labels with which predictions are compared.
     pub(crate) fn reference_labels(&self) -> &[Option<String>] {
         if self.truth.is_empty() { &self.labels } else { &self.truth }
     }
 }
 
-/// An entry of the event log.
+/// Entry of the event log.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Record {
-    /// The first entry.
+    /// The first entry, with the parameters of the session.
     Begin(Box<SessionConfig>),
+    /// A batch of rows.
     Batch(Box<Batch>),
     /// An event other than a batch.
     Event(Event),
-    /// Rejected rows of the batch before. The state follows from the batch; this is for people.
+    /// Rejected rows of the preceding batch. They follow from the batch and are recorded only for people who read the log.
     RejectedRows(Vec<RejectedRow>),
     /// The session continues on another CPU feature level.
     CpuLevel(String),
 }
 
-/// The first entry as it is written.
+/// Encoding of the first entry.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Begin<C> {
@@ -98,7 +99,7 @@ struct Begin<C> {
 }
 
 impl Record {
-    /// The kind in the event log.
+    /// Kind of the record in the event log.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Self::Begin(_) => "begin",
@@ -120,7 +121,7 @@ impl Record {
         }
     }
 
-    /// The body in the event log.
+    /// Encodes the body of the record for the event log.
     pub(crate) fn encode(&self) -> Result<Vec<u8>, SessionError> {
         let encoded = match self {
             Self::Begin(config) => serde_json::to_vec(&Begin { format: FORMAT, config }),
@@ -132,7 +133,7 @@ impl Record {
         encoded.map_err(|e| SessionError::corrupt("event", e.to_string()))
     }
 
-    /// Reads an entry; `place` names it in messages.
+    /// Decodes an entry; `place` names it in error messages.
     pub(crate) fn decode(kind: &str, body: &[u8], place: &str) -> Result<Self, SessionError> {
         let unreadable =
             |e: serde_json::Error| SessionError::corrupt(place, format!("unreadable event: {e}"));
@@ -158,7 +159,7 @@ impl Record {
     }
 }
 
-/// The part of the first entry that every version has.
+/// Part of the first entry that is the same in every version of the format.
 #[derive(Deserialize)]
 struct Version {
     #[serde(alias = "form")]

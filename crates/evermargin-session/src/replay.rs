@@ -1,5 +1,5 @@
-//! Opening a session: the newest snapshot, then the events after it. An event that cannot be applied is listed as rejected
-//! and left out; damage is refused by the store before anything is replayed.
+//! Opening a session: loads the newest snapshot and replays the events after it. An event that cannot be applied is listed
+//! as rejected and skipped; the store refuses damaged files before anything is replayed.
 
 use crate::error::SessionError;
 use crate::log::EventLog;
@@ -8,27 +8,27 @@ use crate::session::Session;
 use evermargin_store::{Open, Store};
 use std::path::Path;
 
-/// The content of a directory.
+/// Contents of an opened directory.
 #[derive(Debug)]
 pub enum Opened {
-    /// A session, as it was left.
+    /// A stored session in its latest state.
     Session(Box<Session>),
     /// A new store, for [`Session::new`].
     Empty(Box<Store>),
 }
 
-/// The treatment of a session that was computed on another CPU feature level.
+/// Treatment of a session that was computed on another CPU feature level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OtherCpu {
-    /// Refuse it.
+    /// Returns [`SessionError::OtherCpu`].
     Refuse,
-    /// Continue here: results may differ in their last bits from those on the former CPU.
+    /// Continues on this CPU. Results may differ in their last bits from those on the former CPU.
     Continue,
 }
 
 impl Session {
-    /// Opens the session in a directory, or makes an empty store for a new one. `cpu_level` names the CPU features that
-    /// computations of this process depend on.
+    /// Opens the session in a directory, or creates an empty store for a new one. `cpu_level` names the CPU features on which
+    /// the computations of this process depend.
     pub fn open(directory: &Path, cpu_level: &str, other: OtherCpu) -> Result<Opened, SessionError> {
         let store = Store::open(directory, Open::Either)?;
         if store.next_seq() == 0 {
@@ -48,12 +48,12 @@ impl Session {
         Ok(Opened::Session(Box::new(session)))
     }
 
-    /// The session that the events of a store make.
+    /// Restores a session from the newest snapshot and the events of a store.
     fn replay(store: &Store, directory: &str) -> Result<Self, SessionError> {
         let (mut session, first) = match store.newest_snapshot()? {
             Some(snapshot) => {
                 let place = format!("{directory}: snapshot before event {}", snapshot.seq);
-                Self::replay_begin(store, directory)?; // refuses another format by its number
+                Self::replay_begin(store, directory)?; // refuses another version of the format
                 let mut session = Self::from_bytes(&snapshot.body, &place)?;
                 session.log = EventLog::replaying();
                 (session, snapshot.seq)
@@ -85,12 +85,16 @@ impl Session {
         let record = body.map(|(kind, body)| Record::decode(&kind, &body, &place)).transpose()?;
         match record {
             Some(Record::Begin(config)) => Self::begin(*config, EventLog::replaying()),
-            _ => Err(SessionError::corrupt(place, "a session begins with its parameters")),
+            _ => Err(SessionError::corrupt(
+                place,
+                "the first event must contain the parameters of the session",
+            )),
         }
     }
 
-    /// Opens the store again after [`SessionError::StorageFull`] or [`SessionError::Storage`], when the cause is gone.
-    /// Returns whether the event that failed turned out to be stored: it is applied then; otherwise send it again.
+    /// Opens the store again after [`SessionError::StorageFull`] or [`SessionError::Storage`], when the cause was removed.
+    /// Returns whether the store contains the event whose write failed. If it does, the event is applied; if not, the caller
+    /// must send it again.
     pub fn reopen_store(&mut self) -> Result<bool, SessionError> {
         let Some(record) = self.log.reopen()? else { return Ok(false) };
         let plan = self.plan(&record)?;

@@ -1,4 +1,4 @@
-//! The session: what it holds, what can be done with it, and the one function through which events pass.
+//! The session: its state, its operations, and the function `execute`, through which all events pass.
 
 use crate::config::{Oracle, SessionConfig};
 use crate::error::SessionError;
@@ -15,52 +15,52 @@ use evermargin_store::Store;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Batches between two snapshots.
+/// Number of batches between two snapshots.
 const SNAPSHOT_INTERVAL: u64 = 32;
 
-/// Rejected events that are listed; more are counted.
+/// Maximum number of rejected events that are listed; further ones are only counted.
 const MAX_REJECTED_EVENTS: usize = 1000;
 
-/// An event of the log that could not be applied and was left out.
+/// Event of the log that could not be applied and was skipped.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RejectedEvent {
-    /// Its number in the log.
+    /// Number of the event in the log.
     pub seq: u64,
-    /// Its kind.
+    /// Kind of the event.
     pub kind: String,
-    /// Why it cannot be applied.
+    /// Reason why the event cannot be applied.
     pub reason: String,
 }
 
-/// A durable loop: an engine, an optional random baseline, statistics, and the event store. See [`crate`].
+/// Durable session: an engine, an optional random-query baseline, statistics, and the event store. See [`crate`].
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Session {
     pub(crate) config: SessionConfig,
-    /// CPU feature level on which the session was computed last.
+    /// CPU feature level of the latest computation.
     pub(crate) cpu_level: String,
-    /// How rows become features, with the columns that appeared so far.
+    /// Mapping of rows to features, with the columns that have appeared.
     pub(crate) schema: Schema,
     pub(crate) engine: Engine,
     pub(crate) random_baseline: Option<RandomBaseline>,
     pub(crate) statistics: StreamStatistics,
     /// The last batch, without its rows.
     pub(crate) batch: Option<Batch>,
-    /// Number of its first row in the stream, counted from 1.
+    /// Number in the stream of the first row of the last batch, counted from 1.
     pub(crate) first_row: u64,
-    /// Numbers in the stream of its rows that the reader could not use, ascending.
+    /// Numbers in the stream of those rows of the last batch that the reader could not use, ascending.
     pub(crate) unread_rows: Vec<u64>,
-    /// Number of its first sample.
+    /// Number of the first sample of the last batch.
     pub(crate) first_sample: u64,
-    /// Queries about it that wait for an answer.
+    /// Open queries about the last batch.
     pub(crate) queries: Vec<Question>,
     /// Texts of labeled samples of earlier batches, with which an annotator compares others; empty without an annotator.
     pub(crate) labeled_texts: BTreeMap<u64, String>,
-    /// Rows of it whose label the engine was given.
+    /// Rows of the last batch whose label the engine was given.
     pub(crate) given_rows: Vec<usize>,
     pub(crate) batch_closed: bool,
-    /// Predictions for the batch that was closed last.
+    /// Predictions for the last closed batch.
     pub(crate) predictions: Vec<InferredLabel>,
     /// Rejected rows of the last batch.
     pub(crate) rejected_rows: Vec<RejectedRow>,
@@ -75,7 +75,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// A new session. With a store, which must be empty, every event is on the disk before it takes effect.
+    /// Begins a new session. With a store, which must be empty, every event is on the disk before it takes effect.
     pub fn new(config: SessionConfig, store: Option<Store>) -> Result<Self, SessionError> {
         if store.as_ref().is_some_and(|store| store.next_seq() > 0) {
             return Err(SessionError::Config("the store of a new session must be empty".into()));
@@ -86,16 +86,16 @@ impl Session {
     }
 
     pub(crate) fn begin(config: SessionConfig, log: EventLog) -> Result<Self, SessionError> {
-        let wrong = |e: evermargin::Error| SessionError::Config(e.to_string());
+        let config_error = |e: evermargin::Error| SessionError::Config(e.to_string());
         config.label_protocol.check().map_err(SessionError::Config)?;
         Ok(Self {
             cpu_level: config.cpu_level.clone(),
-            engine: Engine::new(&config.params).map_err(wrong)?,
+            engine: Engine::new(&config.params).map_err(config_error)?,
             random_baseline: config
                 .random_baseline
                 .then(|| RandomBaseline::new(&config))
                 .transpose()
-                .map_err(wrong)?,
+                .map_err(config_error)?,
             schema: config.schema.clone(),
             config,
             statistics: StreamStatistics::default(),
@@ -117,10 +117,10 @@ impl Session {
         })
     }
 
-    /// The one way into the session. An event is planned, then stored, then committed: one that is refused changes
-    /// nothing and is not stored, one that cannot be stored does not take effect.
+    /// Plans, stores and commits a record; every change of the session passes through this function. A record that is
+    /// refused changes nothing and is not stored. A record that cannot be stored does not take effect.
     ///
-    /// With a watch the work is done while the event is planned, so that the watch can end it; then nothing changed.
+    /// With a watch, the work is done while the record is planned. If the watch ends the work, nothing has changed.
     fn execute(
         &mut self,
         record: Record,
@@ -132,7 +132,7 @@ impl Session {
             None => self.plan(&record)?,
         };
         match &record {
-            // The batch is closed already, so that no later record brings its rejected rows along.
+            // Such a batch is never closed, so no later record of the batch would store its rejected rows.
             Record::Batch(batch) if batch.x.rows() == 0 && !batch.rejected.is_empty() => {
                 self.log.append_both(&record, &Record::RejectedRows(batch.rejected.clone()))?;
             }
@@ -141,8 +141,8 @@ impl Session {
         Ok(self.commit(record, plan))
     }
 
-    /// Whether a record is worth the copy of the state that an interruption needs: an answer is learned at once, unless its
-    /// class is new.
+    /// Whether a record may take long enough to justify the copy of the state that an interruption requires. An answer is
+    /// learned quickly unless its class is new.
     fn may_take_long(&self, record: &Record) -> bool {
         match record {
             Record::Event(Event::Answer { label, .. }) => self.engine.classes().find(label).is_none(),
@@ -151,18 +151,19 @@ impl Session {
         }
     }
 
-    /// Takes a batch in: predicts its rows, compares with its labels, learns from them, and chooses queries. Returns
-    /// the predictions on arrival and everything else that came of it. A batch without usable rows is recorded only.
+    /// Processes a batch: predicts its rows, scores the predictions with its labels, learns from it, and selects queries.
+    /// Returns the predictions on arrival and the other effects. A batch without usable rows is only recorded.
     pub fn ingest(&mut self, batch: Batch) -> Result<Effects, SessionError> {
         self.execute(Record::Batch(Box::new(batch)), Durability::Now, None)
     }
 
-    /// [`Session::ingest`] that the watch can end, with [`SessionError::Interrupted`].
+    /// Like [`Session::ingest`], but the watch can end it, which returns [`SessionError::Interrupted`].
     pub fn ingest_watched(&mut self, batch: Batch, watch: &dyn Watch) -> Result<Effects, SessionError> {
         self.execute(Record::Batch(Box::new(batch)), Durability::Now, Some(watch))
     }
 
-    /// Takes a batch in, or records all its rows as rejected if the engine refuses it as a whole. Returns the reason.
+    /// Processes a batch, or records all its rows as rejected if the engine refuses the whole batch. Returns the reason of
+    /// such a refusal.
     pub fn ingest_or_reject(
         &mut self,
         batch: Batch,
@@ -184,29 +185,29 @@ impl Session {
         self.submit_with(event, None)
     }
 
-    /// [`Session::submit`] that the watch can end, with [`SessionError::Interrupted`].
+    /// Like [`Session::submit`], but the watch can end it, which returns [`SessionError::Interrupted`].
     pub fn submit_watched(&mut self, event: Event, watch: &dyn Watch) -> Result<Effects, SessionError> {
         self.submit_with(event, Some(watch))
     }
 
     fn submit_with(&mut self, event: Event, watch: Option<&dyn Watch>) -> Result<Effects, SessionError> {
         if matches!(event, Event::Batch { .. }) {
-            return Err(SessionError::Config("a batch is taken in by ingest".into()));
+            return Err(SessionError::Config("submit does not accept a batch; use ingest".into()));
         }
         self.execute(Record::Event(event), Durability::Now, watch)
     }
 
     /// Answers all open queries from the hidden labels of the batch, in the order of [`Session::queries`]. The answers follow
-    /// from the batch, so they are stored together with its end: after a crash in between, the queries are open again.
+    /// from the batch, so they are stored together with its end; after a crash before that, the queries are open again.
     pub fn answer_from_truth(&mut self) -> Result<(), SessionError> {
         self.answer_from_truth_watched(&())
     }
 
-    /// [`Session::answer_from_truth`] that the watch can end between two answers, with [`SessionError::Interrupted`]. The other
-    /// queries stay open.
+    /// Like [`Session::answer_from_truth`], but the watch can end it between two answers, which returns
+    /// [`SessionError::Interrupted`]. The remaining queries stay open.
     ///
-    /// With delayed labels, all queries of the batch are asked at once and those with an available label stay open: the answers
-    /// arrive with the end of a later batch.
+    /// With delayed labels, all queries of the batch are asked at once, and those with an available label stay open; the
+    /// answers arrive at the end of a later batch.
     pub fn answer_from_truth_watched(&mut self, watch: &dyn Watch) -> Result<(), SessionError> {
         if self.config.label_protocol.delay > 0 {
             return self.ask_for_delayed_answers();
@@ -222,7 +223,7 @@ impl Session {
                 answer.map(|event| self.execute(Record::Event(event), Durability::WithNext, Some(watch)));
             match answered {
                 Some(Ok(_)) => {}
-                // A row without a label, or with a name that is no class.
+                // The row has no label, or the engine refuses the label as a class name.
                 None | Some(Err(SessionError::Rejected(_))) => {
                     self.execute(Record::Event(Event::Skip { sample }), Durability::WithNext, None)?;
                 }
@@ -232,7 +233,7 @@ impl Session {
         Ok(())
     }
 
-    /// Asks all queries that the budget of the batch allows, and skips those without an available label.
+    /// Asks as many queries as the budget of the batch allows, and skips those without an available label.
     fn ask_for_delayed_answers(&mut self) -> Result<(), SessionError> {
         let count = self.config.params.budget.per_batch;
         self.execute(Record::Event(Event::Ask { count }), Durability::WithNext, None)?;
@@ -248,18 +249,20 @@ impl Session {
         Ok(())
     }
 
-    /// The answer of the hidden labels to a query about the last batch, if the protocol makes it available.
+    /// Answer to a query about the last batch from the hidden labels, if the protocol makes the label available.
     pub(crate) fn true_answer(&self, query: &Question) -> Option<Event> {
         let label = self.batch.as_ref()?.truth.get(query.row).cloned().flatten();
         self.config.label_protocol.answer(query, label, &self.engine)
     }
 
-    /// Closes the batch at the time `now`, in seconds of the caller's clock. A clock that was set back counts as stopped.
+    /// Closes the batch at the time `now`, in seconds of the caller's clock. A time before that of the last call is replaced
+    /// by the time of the last call.
     pub fn close_batch(&mut self, now: u64) -> Result<(), SessionError> {
         self.close_batch_with(now, None)
     }
 
-    /// [`Session::close_batch`] that the watch can end, with [`SessionError::Interrupted`]: the batch stays open.
+    /// Like [`Session::close_batch`], but the watch can end it, which returns [`SessionError::Interrupted`] and leaves the
+    /// batch open.
     pub fn close_batch_watched(&mut self, now: u64, watch: &dyn Watch) -> Result<(), SessionError> {
         self.close_batch_with(now, Some(watch))
     }
@@ -268,8 +271,8 @@ impl Session {
         let tick = Event::Tick { now: now.max(self.engine.now()) };
         self.execute(Record::Event(tick), Durability::Now, watch)?;
         if self.engine.batches().is_multiple_of(SNAPSHOT_INTERVAL) {
-            // The batch is closed and stored. A snapshot only shortens the next start, so its failure is a notice; a store
-            // that cannot be written refuses the next event.
+            // The batch is closed and stored. A snapshot only shortens the next start, so its failure causes a notice and no
+            // error. A store that cannot be written refuses the next event.
             if let Err(error) = self.save_snapshot() {
                 let notes = vec![format!("no snapshot was saved: {error}")];
                 self.notices.push(Effects { notes, ..Effects::default() });
@@ -278,13 +281,13 @@ impl Session {
         Ok(())
     }
 
-    /// Stores answers from hidden labels that wait for the end of their batch; see [`Session::answer_from_truth`]. Does nothing
-    /// without a store.
+    /// Stores answers from hidden labels now instead of at the end of their batch; see [`Session::answer_from_truth`]. Does
+    /// nothing without a store.
     pub fn store_answers(&mut self) -> Result<(), SessionError> {
         self.log.flush()
     }
 
-    /// Stores that the session continues on another CPU feature level.
+    /// Records that the session continues on another CPU feature level.
     pub(crate) fn set_cpu_level(&mut self, level: &str) -> Result<(), SessionError> {
         self.execute(Record::CpuLevel(level.to_string()), Durability::Now, None)?;
         self.save_snapshot()
@@ -298,25 +301,25 @@ impl Session {
         }
     }
 
-    /// The parameters that are fixed.
+    /// Parameters that were fixed when the session began.
     pub fn config(&self) -> &SessionConfig {
         &self.config
     }
 
-    /// The engine.
+    /// Engine of the session.
     pub fn engine(&self) -> &Engine {
         &self.engine
     }
 
-    /// The current classifier, with the description of its input; none until labels of two classes are known.
+    /// Current classifier with the description of its input; `None` until labels of two classes are known.
     pub fn classifier(&self) -> Option<Classifier> {
         let mut classifier = self.engine.classifier()?;
         classifier.set_input(self.input_spec());
         Some(classifier)
     }
 
-    /// How rows become features and labels, for a model to keep. Columns of a batch that the engine refused are not among
-    /// those of the model.
+    /// Mapping of rows to features and labels, to be stored in a model. Columns that appeared only in a batch that the engine
+    /// refused are not included.
     fn input_spec(&self) -> InputSpec {
         let mut schema = self.schema.clone();
         while !schema.columns.is_empty() && schema.features > self.engine.columns() {
@@ -326,18 +329,18 @@ impl Session {
         schema.input_spec().with_positive(self.config.positive.clone())
     }
 
-    /// How rows of the stream become features, with the columns that appeared so far.
+    /// Mapping of rows of the stream to features, with the columns that have appeared.
     pub fn schema(&self) -> &Schema {
         &self.schema
     }
 
-    /// Labels that arrived after their batch, and those that have not arrived yet.
+    /// Numbers of labels that arrived after their batch, and of labels that have not arrived yet.
     pub fn delayed_labels(&self) -> (u64, usize) {
         (self.delayed.arrived, self.delayed.waiting())
     }
 
-    /// The names of all rows of the last batch, in the order of [`Session::numbered_predictions`]; empty names where rows have
-    /// none or the reader could not use them.
+    /// Identifiers of all rows of the last batch, in the order of [`Session::numbered_predictions`]; empty for rows that have
+    /// none or that the reader could not use.
     pub fn row_ids(&self) -> Vec<&str> {
         let mut ids = self.batch.iter().flat_map(|batch| batch.ids.iter().map(String::as_str));
         let rows = (self.predictions.len() + self.unread_rows.len()) as u64;
@@ -363,12 +366,12 @@ impl Session {
         &self.queries
     }
 
-    /// Whether the last batch is closed: the next one may be taken in.
+    /// Whether the last batch is closed, so that the next one can be processed.
     pub fn is_batch_closed(&self) -> bool {
         self.batch_closed
     }
 
-    /// Predictions for the batch that was closed last.
+    /// Predictions for the last closed batch.
     pub fn predictions(&self) -> &[InferredLabel] {
         &self.predictions
     }
@@ -378,8 +381,9 @@ impl Session {
         self.first_row
     }
 
-    /// All rows of the last batch once it is closed, in the order of the stream, with their numbers in it. A row that the
-    /// reader could not use has no prediction; one that the engine rejected has a prediction without a class.
+    /// Numbers in the stream and predictions of all rows of the last batch, in the order of the stream; empty until the batch
+    /// is closed. A row that the reader could not use has no prediction; a row that the engine rejected has a prediction
+    /// without a class.
     pub fn numbered_predictions(&self) -> Vec<(u64, Option<InferredLabel>)> {
         if !self.batch_closed {
             return Vec::new();
@@ -398,29 +402,29 @@ impl Session {
         &self.rejected_rows
     }
 
-    /// Events of the log that could not be applied, oldest first; at most 1,000 of them are listed.
+    /// Events of the log that could not be applied, oldest first, at most 1,000 of them.
     pub fn rejected_events(&self) -> &[RejectedEvent] {
         &self.rejected_events
     }
 
-    /// How many events of the log could not be applied.
+    /// Number of events of the log that could not be applied.
     pub fn rejected_event_count(&self) -> u64 {
         self.rejected_event_count
     }
 
-    /// The place in the stream after the last batch.
+    /// Position in the stream after the last batch.
     pub fn position(&self) -> Option<&Position> {
         self.batch.as_ref().map(|b| &b.position)
     }
 
-    /// The text of a sample of the last batch or of a labeled sample, for an annotator.
+    /// Text of a sample of the last batch or of a labeled sample, shown to an annotator.
     pub fn text_of(&self, sample: u64) -> Option<&str> {
         let row = sample.checked_sub(self.first_sample).map(|row| row as usize);
         let recent = row.and_then(|row| self.batch.as_ref()?.texts.get(row));
         recent.or_else(|| self.labeled_texts.get(&sample)).map(String::as_str)
     }
 
-    /// Keeps the texts of labeled samples, because the batch that has them is about to be replaced.
+    /// Copies the texts of labeled samples of the last batch, which is about to be replaced.
     pub(crate) fn keep_labeled_texts(&mut self) {
         let labeled: BTreeSet<u64> = self
             .engine
@@ -434,7 +438,7 @@ impl Session {
         self.labeled_texts.retain(|sample, _| labeled.contains(sample));
     }
 
-    /// Effects that people should know of (drift, notes, advice), since the last call.
+    /// Returns the effects to report to the user (drift, notes, advice) since the last call.
     pub fn take_notices(&mut self) -> Vec<Effects> {
         std::mem::take(&mut self.notices)
     }

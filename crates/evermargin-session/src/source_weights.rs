@@ -1,13 +1,13 @@
-//! Weights of the label sources along a stream. The series is bounded: when it grows too long, every other point is dropped from
-//! it.
+//! Weights of the label sources along a stream. The length of the series is bounded: when it becomes too long, every other
+//! point is removed.
 
 use evermargin::engine::{Engine, Source};
 use serde::{Deserialize, Serialize};
 
-/// Points of the series before every other one is dropped.
+/// Number of points at which every other one is removed.
 const MAX_POINTS: usize = 64;
 
-/// Largest deviation of a sum of weights from 1.
+/// Maximum deviation of the sum of the weights from 1.
 const ROUNDING: f64 = 1e-9;
 
 /// Weights of the label sources at the end of a batch.
@@ -28,24 +28,24 @@ impl SourceWeightsPoint {
         if is_distribution {
             Ok(())
         } else {
-            Err(format!("statistics of batch {}: label sources weigh {:?}", self.batch, self.weights))
+            Err(format!("statistics of batch {}: weights of label sources {:?}", self.batch, self.weights))
         }
     }
 }
 
-/// Weights of the label sources at the ends of batches, oldest first, and at the end of the last one.
+/// Weights of the label sources at the end of every `stride`-th batch, oldest first, and of the last batch.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SourceWeightHistory {
-    /// One batch in this many is in the history.
+    /// The history contains batches whose number is a multiple of this.
     stride: u64,
     points: Vec<SourceWeightsPoint>,
-    /// The end of the last batch; none while nothing was labeled.
+    /// Weights at the end of the last batch; none before the first label.
     last: Option<SourceWeightsPoint>,
 }
 
 impl SourceWeightHistory {
-    /// Records the present weights of an engine at the end of a batch.
+    /// Records the current weights of an engine at the end of a batch.
     pub(crate) fn record(&mut self, batch: u64, engine: &Engine) {
         if let Some(weights) = engine.source_weights() {
             self.push(SourceWeightsPoint { batch, weights });
@@ -65,14 +65,14 @@ impl SourceWeightHistory {
         }
     }
 
-    /// At most 64 points, oldest first; the last one is the end of the last batch.
+    /// At most 64 points, oldest first; the last point describes the end of the last batch.
     pub fn points(&self) -> Vec<SourceWeightsPoint> {
         let is_new =
             |last: &SourceWeightsPoint| self.points.last().is_none_or(|point| point.batch < last.batch);
         self.points.iter().copied().chain(self.last.filter(is_new)).collect()
     }
 
-    /// Refuses a series that no stream of so many batches has: of a snapshot that was not written here.
+    /// Returns an error for a series that cannot result from a stream of so many batches.
     pub(crate) fn check(&self, batches: u64) -> Result<(), String> {
         let is_stride = self.stride.is_power_of_two() || (self.stride == 0 && self.last.is_none());
         if self.points.len() >= MAX_POINTS || !is_stride || self.stride > batches.max(1) {
@@ -102,21 +102,21 @@ mod tests {
         SourceWeightsPoint { batch, weights: [model, 0.0, 0.0, 1.0 - model] }
     }
 
-    fn after(batches: u64) -> SourceWeightHistory {
+    fn history_of(batches: u64) -> SourceWeightHistory {
         let mut history = SourceWeightHistory::default();
         (1..=batches).for_each(|batch| history.push(point(batch)));
         history
     }
 
     #[test]
-    fn a_series_stays_short_and_ends_with_the_last_batch() {
+    fn keeps_series_short_and_ends_it_with_last_batch() {
         for batches in [1, 5, 63, 64, 65, 1000, 99_999] {
-            let history = after(batches);
+            let history = history_of(batches);
             let points = history.points();
             assert!(points.len() <= MAX_POINTS && points.len() as u64 >= batches.min(32), "{}", points.len());
             assert_eq!(points.last(), Some(&point(batches)));
             assert!(points.iter().all(|p| *p == point(p.batch)));
-            // evenly spaced, but for the last one
+            // evenly spaced, except for the last one
             let gaps: Vec<u64> = points.windows(2).map(|w| w[1].batch - w[0].batch).collect();
             assert!(gaps.iter().rev().skip(1).all(|gap| *gap == gaps[0]), "{gaps:?}");
             history.check(batches).unwrap();
@@ -124,8 +124,8 @@ mod tests {
     }
 
     #[test]
-    fn series_that_no_stream_has_are_refused() {
-        let history = after(70);
+    fn refuses_inconsistent_series() {
+        let history = history_of(70);
         history.check(70).unwrap();
         SourceWeightHistory::default().check(0).unwrap();
         let changed = |change: &dyn Fn(&mut SourceWeightHistory)| {

@@ -1,5 +1,5 @@
-//! Statistics along a stream: prequential accuracy and kappas, scores per class, accuracy after queries, counts. The history is bounded: when
-//! it grows too long, every other batch is dropped from it.
+//! Statistics along a stream: prequential accuracy and kappas, scores per class, accuracy after queries, and counts. The
+//! length of the history is bounded: when it becomes too long, every other batch is removed.
 
 use crate::commit::rejected_count;
 use crate::source_weights::SourceWeightHistory;
@@ -9,13 +9,13 @@ use evermargin::metrics::{ClassScores, chance_corrected, class_scores};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// Points of a history before every other one is dropped.
+/// Number of points of the history above which every other one is removed.
 const MAX_POINTS: usize = 2000;
 
-/// Classes that are counted; of more, the later ones are not.
+/// Maximum number of classes that are counted; later classes are not.
 const MAX_CLASSES: usize = 1000;
 
-/// No count of a snapshot exceeds this, so that counting on does not overflow.
+/// Maximum of any count in a snapshot, so that further counting does not overflow.
 const MAX_COUNT: u64 = 1 << 53;
 
 /// Cumulative counts at the end of a batch.
@@ -24,19 +24,19 @@ const MAX_COUNT: u64 = 1 << 53;
 pub struct StatisticsPoint {
     /// Number of the batch, counted from 1.
     pub batch: u64,
-    /// Rows that were used: predicted on arrival, and learned where they have a label. Rejected rows are not among them.
+    /// Rows that were used: predicted on arrival, and learned where they have a label. Rejected rows are not included.
     pub rows: u64,
-    /// Those of closed batches.
+    /// Used rows of closed batches.
     pub closed_rows: u64,
-    /// Rows left out because they could not be used, by the reader or by the engine.
+    /// Rows that the reader or the engine rejected.
     pub rejected_rows: u64,
     /// Rows with a prediction on arrival and a reference label.
     pub scored: u64,
-    /// Those predicted correctly on arrival.
+    /// Scored rows that were predicted correctly on arrival.
     pub correct: u64,
     /// Rows scored again when their batch was closed, without those whose label the engine was given.
     pub scored_after: u64,
-    /// Those predicted correctly then.
+    /// Rows predicted correctly when their batch was closed.
     pub correct_after: u64,
     /// Queries asked.
     pub queries: u64,
@@ -53,12 +53,12 @@ pub struct StatisticsPoint {
 }
 
 impl StatisticsPoint {
-    /// Rows of the stream so far, the used and the rejected ones.
+    /// Number of used and rejected rows of the stream.
     pub fn stream_rows(&self) -> u64 {
         self.rows + self.rejected_rows
     }
 
-    /// Refuses counts that no stream has.
+    /// Returns an error for counts that contradict each other.
     fn check(&self) -> Result<(), String> {
         for (name, count) in self.counts() {
             if count > MAX_COUNT {
@@ -72,10 +72,10 @@ impl StatisticsPoint {
             ("scored_after", self.scored_after, "closed_rows", self.closed_rows),
             ("closed_rows", self.closed_rows, "rows", self.rows),
         ];
-        for (part, count, whole, most) in parts {
-            if count > most {
+        for (part, count, whole, total) in parts {
+            if count > total {
                 return Err(format!(
-                    "statistics of batch {}: {part} = {count} of {whole} = {most}",
+                    "statistics of batch {}: {part} = {count} of {whole} = {total}",
                     self.batch
                 ));
             }
@@ -105,7 +105,7 @@ impl StatisticsPoint {
         ]
     }
 
-    /// Refuses counts that are lower than at an earlier batch.
+    /// Returns an error if a cumulative count is lower than in an earlier batch.
     fn check_after(&self, earlier: &Self) -> Result<(), String> {
         for ((name, now), (_, before)) in self.counts().into_iter().zip(earlier.counts()).take(10) {
             if now < before {
@@ -119,7 +119,7 @@ impl StatisticsPoint {
     }
 }
 
-/// A class and how often it occurred among scored and closed rows.
+/// Counts of a class among scored rows and rows of closed batches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClassCounts {
@@ -131,7 +131,7 @@ pub struct ClassCounts {
     pub predicted: u64,
     /// Rows scored on arrival whose reference label is this class.
     pub actual: u64,
-    /// Those predicted as this class.
+    /// Rows of this class that were predicted as this class.
     pub correct: u64,
     /// Rows that arrived with this reference label, scored or not.
     pub seen: u64,
@@ -152,15 +152,15 @@ impl ClassCounts {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StreamStatistics {
-    /// Counts so far.
+    /// Counts up to now.
     pub current: StatisticsPoint,
-    /// One batch in this many is in the history.
+    /// The history contains batches whose number is a multiple of this.
     stride: u64,
-    /// Earlier batches, oldest first.
+    /// Counts at the ends of earlier batches, oldest first.
     pub history: Vec<StatisticsPoint>,
     /// Counts per class, in the order of their first appearance.
     pub classes: Vec<ClassCounts>,
-    /// Scores of simple classifiers and of the recent past.
+    /// Scores of simple reference classifiers and of recent predictions.
     pub scores: StreamScores,
     /// Weights of the label sources.
     pub source_weights: SourceWeightHistory,
@@ -180,7 +180,7 @@ impl StreamStatistics {
         for (prediction, actual) in effects.labels.iter().zip(reference) {
             let Some(actual) = actual.as_deref() else { continue };
             let name = |class: u32| classes.names().get(class as usize).map(String::as_str);
-            // Two spellings of a number are one class.
+            // Spellings of the same number are one class.
             let actual = classes.find(actual).and_then(name).unwrap_or(actual);
             if let Some(predicted) = prediction.class.and_then(name) {
                 self.score(predicted, actual);
@@ -232,7 +232,7 @@ impl StreamStatistics {
         self.push_history();
     }
 
-    /// Refuses statistics that no stream has: of a snapshot that was not written here.
+    /// Returns an error for statistics that cannot result from a stream.
     pub(crate) fn check(&self) -> Result<(), String> {
         self.current.check()?;
         if self.history.len() > MAX_POINTS {
@@ -241,7 +241,7 @@ impl StreamStatistics {
         if !(self.stride == 0 && self.history.is_empty() || self.stride.is_power_of_two())
             || self.stride > MAX_COUNT
         {
-            return Err(format!("statistics: one batch in {} is in the history", self.stride));
+            return Err(format!("statistics: the history has one in {} batches", self.stride));
         }
         let mut earlier: Option<&StatisticsPoint> = None;
         for point in &self.history {
@@ -249,7 +249,7 @@ impl StreamStatistics {
             if earlier.is_some_and(|earlier| earlier.batch >= point.batch)
                 || !point.batch.is_multiple_of(self.stride)
             {
-                return Err(format!("statistics: batch {} has no place in the history", point.batch));
+                return Err(format!("statistics: batch {} cannot be in the history", point.batch));
             }
             earlier.map_or(Ok(()), |earlier| point.check_after(earlier))?;
             earlier = Some(point);
@@ -276,10 +276,10 @@ impl StreamStatistics {
             ("actual", sum(|class| class.actual), current.scored),
             ("correct", sum(|class| class.correct), current.correct),
         ];
-        for (name, sum, most) in parts {
-            // Classes past the maximum number are not counted.
-            if sum > most || (sum < most && name != "assigned" && self.classes.len() < MAX_CLASSES) {
-                return Err(format!("statistics: {name} rows of all classes are {sum} of {most}"));
+        for (name, sum, total) in parts {
+            // Classes beyond the maximum number are not counted.
+            if sum > total || (sum < total && name != "assigned" && self.classes.len() < MAX_CLASSES) {
+                return Err(format!("statistics: {name} rows of all classes are {sum} of {total}"));
             }
         }
         for class in &self.classes {
@@ -323,7 +323,7 @@ impl StreamStatistics {
         }
     }
 
-    /// Prequential accuracy: the fraction predicted correctly on arrival.
+    /// Prequential accuracy: the fraction of rows predicted correctly on arrival.
     pub fn accuracy(&self) -> Option<f64> {
         fraction(self.current.correct, self.current.scored)
     }
@@ -335,12 +335,12 @@ impl StreamStatistics {
         fraction(self.current.correct - half.correct, self.current.scored - half.scored)
     }
 
-    /// The fraction predicted correctly when batches were closed.
+    /// Fraction of rows predicted correctly when their batch was closed.
     pub fn accuracy_after_queries(&self) -> Option<f64> {
         fraction(self.current.correct_after, self.current.scored_after)
     }
 
-    /// Cohen's kappa of predictions on arrival: agreement beyond chance. None where chance agrees always.
+    /// Cohen's kappa of predictions on arrival: agreement beyond chance. `None` if the expected agreement by chance is 1.
     pub fn kappa(&self) -> Option<f64> {
         let scored = self.current.scored as f64;
         let chance = |c: &ClassCounts| (c.predicted as f64 / scored) * (c.actual as f64 / scored);
@@ -348,35 +348,35 @@ impl StreamStatistics {
         chance_corrected(self.accuracy()?, expected)
     }
 
-    /// Kappa-T: accuracy beyond that of the classifier that repeats the previous label of the stream.
+    /// Kappa-T: accuracy relative to the classifier that repeats the previous label of the stream.
     pub fn kappa_t(&self) -> Option<f64> {
         chance_corrected(self.accuracy()?, fraction(self.scores.no_change_correct, self.current.scored)?)
     }
 
-    /// Kappa-M: accuracy beyond that of the classifier that predicts the majority class so far.
+    /// Kappa-M: accuracy relative to the classifier that predicts the class that was most frequent up to then.
     pub fn kappa_m(&self) -> Option<f64> {
         chance_corrected(self.accuracy()?, fraction(self.scores.majority_correct, self.current.scored)?)
     }
 }
 
-/// Names of the predicted and the actual class of each row that has both, without the `given` rows.
+/// Names of the predicted and the actual class of each row that has both, except for the `given` rows.
 fn scored_rows<'a>(
     predictions: &'a [InferredLabel],
     classes: &'a Classes,
     reference: &'a [Option<String>],
     given: &[usize],
 ) -> impl Iterator<Item = (&'a str, &'a str)> {
-    let mut open = vec![true; predictions.len()];
+    let mut is_scored = vec![true; predictions.len()];
     for &row in given {
-        if let Some(open) = open.get_mut(row) {
-            *open = false;
+        if let Some(is_scored) = is_scored.get_mut(row) {
+            *is_scored = false;
         }
     }
     let name = move |class: u32| classes.names().get(class as usize).map(String::as_str);
-    let rows = predictions.iter().zip(reference).zip(open).filter(|(_, open)| *open);
+    let rows = predictions.iter().zip(reference).zip(is_scored).filter(|(_, is_scored)| *is_scored);
     rows.filter_map(move |((prediction, actual), _)| {
         let (predicted, actual) = (name(prediction.class?)?, actual.as_deref()?);
-        // Two spellings of a number are one class.
+        // Spellings of the same number are one class.
         Some((predicted, classes.find(actual).and_then(name).unwrap_or(actual)))
     })
 }
@@ -390,7 +390,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_history_stays_short_and_keeps_its_end() {
+    fn keeps_history_short_and_counts_current() {
         let mut statistics = StreamStatistics::default();
         for _ in 0..10 * MAX_POINTS {
             statistics.record_arrival(&Effects::default(), &Classes::default(), &[]);
@@ -405,9 +405,9 @@ mod tests {
         assert!((last - 1.0).abs() < 0.01, "{last}");
     }
 
-    /// The example of Cohen 1960 in counts: 50 subjects, 20 and 15 agreements, kappa 0.4.
+    /// The example of Cohen (1960) as counts: 50 subjects, 20 and 15 agreements, kappa 0.4.
     #[test]
-    fn kappa_is_agreement_beyond_chance() {
+    fn computes_kappa_of_cohen_example() {
         let mut statistics = StreamStatistics::default();
         let counts =
             |name: &str, predicted, actual| ClassCounts { predicted, actual, ..ClassCounts::new(name) };
@@ -419,9 +419,9 @@ mod tests {
         assert_eq!(StreamStatistics::default().kappa(), None);
     }
 
-    /// Against sums over all rows, written down directly from the definitions.
+    /// Compares with sums over all rows that follow the definitions directly.
     #[test]
-    fn kappas_and_scores_per_class_equal_their_definitions() {
+    fn computes_kappas_and_class_scores_by_definition() {
         let names = ["a", "b", "c"];
         let x = evermargin::data::Matrix::dense(vec![0.0, 1.0, 2.0], 3, 1).unwrap();
         let labels = names.iter().map(|name| Some((*name).to_string())).collect();
@@ -444,13 +444,13 @@ mod tests {
         }
         let scored: Vec<usize> =
             (0..700).filter(|&i| actual[i].is_some() && predicted[i].is_some()).collect();
-        let share = |right: &dyn Fn(usize) -> bool| {
-            scored.iter().filter(|&&i| right(i)).count() as f64 / scored.len() as f64
+        let fraction_of = |condition: &dyn Fn(usize) -> bool| {
+            scored.iter().filter(|&&i| condition(i)).count() as f64 / scored.len() as f64
         };
-        let accuracy = share(&|i| actual[i] == predicted[i]);
-        let no_change = share(&|i| (0..i).rev().find_map(|j| actual[j]) == actual[i]);
-        let majority = share(&|i| {
-            let mut counts = [(0, 0); 3]; // how often, and how early
+        let accuracy = fraction_of(&|i| actual[i] == predicted[i]);
+        let no_change = fraction_of(&|i| (0..i).rev().find_map(|j| actual[j]) == actual[i]);
+        let majority = fraction_of(&|i| {
+            let mut counts = [(0, 0); 3]; // number of occurrences, and the negative index of the first one
             (0..i).filter_map(|j| actual[j].map(|c| (j, c))).for_each(|(j, c)| {
                 counts[c] = (counts[c].0 + 1, if counts[c].0 == 0 { -(j as i64) } else { counts[c].1 });
             });
@@ -462,7 +462,8 @@ mod tests {
         near(statistics.kappa_m(), (accuracy - majority) / (1.0 - majority));
         for class in &statistics.classes {
             let c = names.iter().position(|name| *name == class.name);
-            let count = |right: &dyn Fn(usize) -> bool| scored.iter().filter(|&&i| right(i)).count() as f64;
+            let count =
+                |condition: &dyn Fn(usize) -> bool| scored.iter().filter(|&&i| condition(i)).count() as f64;
             let both = count(&|i| actual[i] == c && predicted[i] == c);
             near(class.scores().recall, both / count(&|i| actual[i] == c));
             near(class.scores().precision, both / count(&|i| predicted[i] == c));
@@ -470,7 +471,7 @@ mod tests {
         statistics.check().unwrap();
     }
 
-    /// Sets the number at each place in turn; `change` makes the new one.
+    /// JSON texts of the statistics in which one number was replaced by `change`, one text per number, with its path.
     fn mutants(
         statistics: &StreamStatistics,
         change: impl Fn(f64) -> serde_json::Value,
@@ -499,7 +500,7 @@ mod tests {
         paths.into_iter().map(mutant).collect()
     }
 
-    fn of_a_stream() -> StreamStatistics {
+    fn example_statistics() -> StreamStatistics {
         let mut statistics = StreamStatistics { stride: 1, ..StreamStatistics::default() };
         for batch in 1..4 {
             let n = 10 * batch;
@@ -532,8 +533,8 @@ mod tests {
     }
 
     #[test]
-    fn statistics_that_no_stream_has_are_refused() {
-        let statistics = of_a_stream();
+    fn refuses_inconsistent_statistics() {
+        let statistics = example_statistics();
         statistics.check().unwrap();
         let read = |text: &str| serde_json::from_str::<StreamStatistics>(text);
         let huge = mutants(&statistics, |_| u64::MAX.into());
@@ -541,14 +542,15 @@ mod tests {
         // weights
         assert_eq!(huge.len(), 4 * 14 + 1 + 2 * 5 + 2 + 16 + 4 + 1);
         for (path, text) in huge {
-            // The cost is the only fraction: any finite one may be.
+            // The cost is the only fraction, and any finite value is allowed.
             assert!(path.ends_with("summary_cost") || read(&text).unwrap().check().is_err(), "{path}");
         }
         for (path, text) in mutants(&statistics, |_| (-1.0).into()) {
             assert!(read(&text).map_or(true, |s| s.check().is_err()), "{path}");
         }
-        let one = |by: f64| move |n: f64| serde_json::Value::from((n + by) as u64);
-        for (path, text) in mutants(&statistics, one(1.0)).into_iter().chain(mutants(&statistics, one(-1.0)))
+        let shift = |by: f64| move |n: f64| serde_json::Value::from((n + by) as u64);
+        for (path, text) in
+            mutants(&statistics, shift(1.0)).into_iter().chain(mutants(&statistics, shift(-1.0)))
         {
             let Ok(mut odd) = read(&text) else { continue };
             if odd.check().is_ok() {

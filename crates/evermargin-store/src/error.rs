@@ -1,36 +1,36 @@
-//! The one error type of the store: which file, which event, what is wrong and what to do.
+//! The error type of the store: it names the file, the event, the reason and the remedy.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The result of this crate.
+/// Result with the [`Error`] of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why a store was not opened, or a write refused.
+/// Reason why a store was not opened or a write was refused.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The operating system refused.
+    /// An operation of the operating system failed.
     #[error("cannot {action} {}: {source}", file.display())]
     Io {
         /// The file or directory.
         file: PathBuf,
-        /// What was tried, as in "cannot …".
+        /// The operation, which completes "cannot …".
         action: &'static str,
-        /// Its reason.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// SQLite refused for a reason other than damage.
+    /// An operation of SQLite failed for a reason other than damage.
     #[error("cannot {action} {}: {source}", file.display())]
     Database {
         /// The database.
         file: PathBuf,
-        /// What was tried, as in "cannot …".
+        /// The operation, which completes "cannot …".
         action: &'static str,
-        /// Its reason.
+        /// The error of SQLite.
         source: rusqlite::Error,
     },
-    /// What is on the disk is not what was written.
+    /// The files of the store differ from the ones that were written.
     #[error(
         "{}{}: {what}; nothing was changed: put the whole directory back from a copy, or ask for help with it as it is",
         file.display(), at(*seq)
@@ -38,12 +38,12 @@ pub enum Error {
     Damaged {
         /// The file.
         file: PathBuf,
-        /// The event, where one is known.
+        /// The number of the event, if it is known.
         seq: Option<u64>,
-        /// What was found.
+        /// Description of the damage.
         what: String,
     },
-    /// A store of a version that this program does not know.
+    /// The store has a format that this program does not know.
     #[error("{}: format {found}, but this program knows format {}; nothing was changed: use a newer program", file.display(), crate::FORMAT)]
     Version {
         /// The database.
@@ -57,26 +57,26 @@ pub enum Error {
         /// The store.
         directory: PathBuf,
     },
-    /// There is no store, or there is one already.
+    /// The directory has no store where one is required, or has one where none is allowed.
     #[error("{}: {what}", directory.display())]
     Directory {
-        /// The directory asked for.
+        /// The requested directory.
         directory: PathBuf,
-        /// What is there, and what to do.
+        /// The contents of the directory and the remedy.
         what: &'static str,
     },
-    /// What was asked cannot be done; nothing was written and the store goes on.
+    /// An argument is invalid; nothing was written and the store remains usable.
     #[error("{what}")]
     Argument {
-        /// What is wrong and the remedy.
+        /// The reason and the remedy.
         what: String,
     },
-    /// An earlier write failed; what is on the disk is known only after opening again.
-    #[error("{}: an earlier write failed ({reason}); open the store again to go on", directory.display())]
+    /// An earlier write failed; the contents on the disk are unknown until the store is opened again.
+    #[error("{}: an earlier write failed ({reason}); open the store again to continue", directory.display())]
     Failed {
         /// The store.
         directory: PathBuf,
-        /// What the earlier write said.
+        /// The error message of the earlier write.
         reason: String,
     },
 }
@@ -98,12 +98,12 @@ impl Error {
         Self::Argument { what: what.into() }
     }
 
-    /// An SQLite error while something already known to be sound is used.
+    /// Converts an SQLite error in the use of a database that was verified before.
     pub(crate) fn database(action: &'static str, file: &Path) -> impl FnOnce(rusqlite::Error) -> Self {
         move |source| Self::Database { file: file.to_path_buf(), action, source }
     }
 
-    /// An SQLite error while a store is verified: damage, unless the reason lies outside the file.
+    /// Converts an SQLite error in the verification of a store: damage, unless the reason lies outside the file.
     pub(crate) fn reading(file: &Path, seq: Option<u64>) -> impl FnOnce(rusqlite::Error) -> Self {
         use rusqlite::ErrorCode::{
             CannotOpen, DatabaseBusy, DatabaseLocked, OutOfMemory, PermissionDenied, ReadOnly,
@@ -112,7 +112,7 @@ impl Error {
             Some(CannotOpen | DatabaseBusy | DatabaseLocked | OutOfMemory | PermissionDenied | ReadOnly) => {
                 Self::Database { file: file.to_path_buf(), action: "read", source }
             }
-            _ => Self::damaged(file, seq, format!("SQLite says: {source}")),
+            _ => Self::damaged(file, seq, format!("SQLite reports: {source}")),
         }
     }
 

@@ -1,10 +1,10 @@
-//! Events, durable. This crate knows bytes, not learners.
+//! Durable event store. Events are bytes; this crate has no knowledge of learners.
 //!
-//! A [`Store`] is a directory of two files: `events.db`, an SQLite database that anybody can read, and `seal`, which
-//! says how far the database had come when a write was last acknowledged. [`Store::append`] returns after its events
-//! are on the disk and sealed. Each event carries the hash of all before it, so a store that was damaged, cut short,
-//! mixed with another or edited is refused on opening, with the file and the number of the event; opening never
-//! repairs and never deletes.
+//! A [`Store`] is a directory of two files: `events.db`, an SQLite database that any SQLite tool can read, and `seal`,
+//! which records the state of the database at the last acknowledged write. [`Store::append`] returns after its events
+//! are on the disk and sealed. The hash of each event depends on all events before it. Therefore a store that was
+//! damaged, truncated, mixed with another or edited is refused when it is opened, and the error names the file and the
+//! number of the event. Opening a store never repairs and never deletes anything.
 //!
 //! ```
 //! use evermargin_store::{Event, Open, Store};
@@ -20,7 +20,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! To which configuration a store belongs is told by its first event: what it says is under the hash of every later one.
+//! The first event of a store describes its configuration. The hash of every later event covers it.
 
 mod chain;
 mod create;
@@ -37,16 +37,16 @@ pub use events::{Event, Events, Record};
 pub use snapshots::Snapshot;
 pub use store::{Open, Store};
 
-/// The format written here, and the only one read.
+/// Version of the format that this crate writes, which is the only one that it reads.
 pub const FORMAT: u32 = 1;
 
-/// The largest body of an event, in bytes.
+/// Maximum length of the body of an event, in bytes.
 pub const BODY_LIMIT: usize = 256 << 20;
 
-/// The longest kind of an event, in bytes.
+/// Maximum length of the kind of an event, in bytes.
 pub const KIND_LIMIT: usize = 255;
 
-/// The page of the book, so that its Rust is compiled and run.
+/// Includes the page of the book, so that its Rust examples are compiled and run as tests.
 #[cfg(doctest)]
 mod book {
     #[doc = include_str!("../../../docs/store.md")]

@@ -1,12 +1,12 @@
-//! The seal: a small file that says how far the database had come when a write was last acknowledged.
+//! The seal: a small file that records the state of the database at the last acknowledged write.
 //!
-//! SQLite cannot tell a log that was cut by a crash from one that was damaged: both end early, and what follows is
-//! dropped in silence. So after each commit, and before the write is acknowledged, its generation is written here and
-//! synced. A database behind its seal is damaged; one that is a single generation ahead was interrupted between commit and
-//! seal, and that transaction is whole.
+//! SQLite cannot distinguish a log that was cut off by a crash from one that was damaged: in both cases it drops the rest
+//! of the log without an error. Therefore the generation of each commit is written to the seal and synced before the
+//! write is acknowledged. A database with a lower generation than its seal is damaged. A database that is one generation
+//! ahead was interrupted between commit and seal, and that transaction is complete.
 //!
-//! Two slots, one page apart, are written in turn, so a torn write leaves the other. The file is never replaced; its lock
-//! is the lock of the store and ends with the process.
+//! Two slots, one page apart, are written alternately, so a torn write leaves the other slot intact. The file is never
+//! replaced; its lock is the lock of the store and ends with the process.
 
 use crate::chain::Contents;
 use crate::error::{Error, Result};
@@ -16,14 +16,14 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 const MAGIC: &[u8; 8] = b"EVMSEAL1";
-const SLOT: usize = 4096;
-const LENGTH: usize = 2 * SLOT;
-/// Magic, instance, generation, count, head, digest, and the hash of these.
-const USED: usize = 8 + 16 + 8 + 8 + 32 + 32 + 32;
+const SLOT_BYTES: usize = 4096;
+const FILE_BYTES: usize = 2 * SLOT_BYTES;
+/// Length of magic, instance, generation, count, head, digest and the hash of these.
+const RECORD_BYTES: usize = 8 + 16 + 8 + 8 + 32 + 32 + 32;
 
-/// What one slot says.
+/// Contents of one slot.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Mark {
+pub(crate) struct SealRecord {
     pub instance: [u8; 16],
     pub generation: u64,
     pub count: u64,
@@ -31,7 +31,7 @@ pub(crate) struct Mark {
     pub digest: Hash,
 }
 
-impl Mark {
+impl SealRecord {
     pub fn of(contents: &Contents) -> Self {
         let &Contents { instance, generation, count, head, .. } = contents;
         Self { instance, generation, count, head, digest: contents.digest() }
@@ -50,11 +50,11 @@ impl Mark {
     }
 
     fn decode(slot: &[u8]) -> Option<Self> {
-        let (said, check) = slot.get(..USED)?.split_at(USED - 32);
-        if blake3::hash(said).as_bytes() != check {
+        let (fields, check) = slot.get(..RECORD_BYTES)?.split_at(RECORD_BYTES - 32);
+        if blake3::hash(fields).as_bytes() != check {
             return None;
         }
-        let (magic, rest) = said.split_first_chunk::<8>()?;
+        let (magic, rest) = fields.split_first_chunk::<8>()?;
         let (&instance, rest) = rest.split_first_chunk::<16>()?;
         let (&generation, rest) = rest.split_first_chunk::<8>()?;
         let (&count, rest) = rest.split_first_chunk::<8>()?;
@@ -65,7 +65,7 @@ impl Mark {
     }
 }
 
-/// The open and locked file.
+/// The seal file, open and locked.
 #[derive(Debug)]
 pub(crate) struct Seal {
     file: File,
@@ -73,10 +73,10 @@ pub(crate) struct Seal {
 }
 
 impl Seal {
-    /// Writes the seal of a new store, both slots alike.
+    /// Writes the seal of a new store with the same record in both slots.
     pub fn create(path: &Path, contents: &Contents) -> Result<()> {
-        let mut slot = Mark::of(contents).encode();
-        slot.resize(SLOT, 0);
+        let mut slot = SealRecord::of(contents).encode();
+        slot.resize(SLOT_BYTES, 0);
         let written = File::create_new(path).and_then(|mut file| {
             file.write_all(&slot)?;
             file.write_all(&slot)?;
@@ -85,7 +85,7 @@ impl Seal {
         written.map_err(Error::io("create", path))
     }
 
-    /// Opens and locks; a store that another process has open is refused at once.
+    /// Opens and locks the seal. Returns an error at once if another process has the store open.
     pub fn open(directory: &Path, path: &Path) -> Result<Self> {
         let opened = OpenOptions::new().read(true).write(true).open(path);
         let file = opened.map_err(Error::io("open for writing", path))?;
@@ -96,34 +96,37 @@ impl Seal {
         }
     }
 
-    /// The newest mark.
-    pub fn read(&mut self) -> Result<Mark> {
-        let mut bytes = Vec::with_capacity(LENGTH + 1);
-        let read =
-            self.file.rewind().and_then(|()| (&self.file).take(LENGTH as u64 + 1).read_to_end(&mut bytes));
+    /// Reads the newest valid record.
+    pub fn read(&mut self) -> Result<SealRecord> {
+        let mut bytes = Vec::with_capacity(FILE_BYTES + 1);
+        let read = self
+            .file
+            .rewind()
+            .and_then(|()| (&self.file).take(FILE_BYTES as u64 + 1).read_to_end(&mut bytes));
         read.map_err(Error::io("read", &self.path))?;
-        if bytes.len() != LENGTH {
-            let what = format!("a seal has {LENGTH} bytes, this file has another length");
+        if bytes.len() != FILE_BYTES {
+            let what = format!("a seal has {FILE_BYTES} bytes, this file has another length");
             return Err(Error::damaged(&self.path, None, what));
         }
-        let marks = bytes.chunks_exact(SLOT).filter_map(Mark::decode);
-        marks
-            .max_by_key(|mark| mark.generation)
+        let records = bytes.chunks_exact(SLOT_BYTES).filter_map(SealRecord::decode);
+        records
+            .max_by_key(|record| record.generation)
             .ok_or_else(|| Error::damaged(&self.path, None, "neither half of the seal can be read"))
     }
 
-    /// Returns when the mark is on the disk. The slot of the last mark stays as it is.
-    pub fn write(&mut self, mark: &Mark) -> Result<()> {
-        let at = (mark.generation % 2) * SLOT as u64;
-        self.put(at, &mark.encode()).map_err(Error::io("write", &self.path))
+    /// Writes a record and returns when it is on the disk. The slot of the previous record is not changed.
+    pub fn write(&mut self, record: &SealRecord) -> Result<()> {
+        let offset = (record.generation % 2) * SLOT_BYTES as u64;
+        self.write_at(offset, &record.encode()).map_err(Error::io("write", &self.path))
     }
 
-    fn put(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
-        self.file.seek(SeekFrom::Start(at))?;
+    fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        self.file.seek(SeekFrom::Start(offset))?;
         self.file.write_all(bytes)?;
         self.file.sync_data()
     }
-    /// From now on writing fails, as on a disk that has gone read-only.
+
+    /// Makes all later writes fail, like a disk that has become read-only.
     #[cfg(test)]
     pub fn break_writing(&mut self) {
         self.file = File::open(&self.path).unwrap();

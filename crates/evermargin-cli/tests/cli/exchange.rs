@@ -73,7 +73,7 @@ fn convert_writes_onnx_and_notes_what_it_leaves_out() {
     }
     let output = shell.run("predict m.onnx d.svm");
     assert_eq!(output.code, 1);
-    assert!(output.err.contains("an ONNX model (which we write but do not read)"), "{}", output.err);
+    assert!(output.err.contains("an ONNX model (which can be written but not read)"), "{}", output.err);
     shell
         .write("t.csv", "size,color,class\n1,red,a\n2,blue,b\n1.5,red,a\n2.5,green,b\n0.5,red,a\n3,blue,b\n");
     shell.ok("fit t.csv --label class -o t.evm");

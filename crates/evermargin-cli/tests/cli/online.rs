@@ -317,7 +317,7 @@ fn inspect_shows_states() {
     std::fs::write(shell.path("d.evs"), &bytes).unwrap();
     for line in ["inspect d.evs", "fit tuesday.svm --resume d.evs -o x.evm"] {
         let output = shell.run(line);
-        let text = "d.evs: the file is damaged: its checksum is not that of its bytes";
+        let text = "d.evs: the file is damaged: its checksum does not match its contents";
         assert!(output.code == 1 && output.err.contains(text), "{line}: {}", output.err);
     }
 }

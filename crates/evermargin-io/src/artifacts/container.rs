@@ -1,38 +1,38 @@
 //! The container of every artifact (models, states, summaries): a safetensors file with a checksum.
 //!
 //! The header of the file begins with its metadata, and the metadata with the checksum, so that these have a fixed place:
-//! bytes 0 to 7 the length of the header, 8 to 36 `{"__metadata__":{"checksum":"`, 37 to 44 the checksum, eight hexadecimal
-//! digits: the CRC-32 of the whole file with `00000000` in their place. CRC-32 detects every single flipped bit and every
-//! burst of up to 32 bits. The checksum is verified before anything else is read. Further metadata: `format` = `evermargin`,
-//! `format_version`, `kind`, `description` (JSON of everything that is small) and, of states, `cpu`, the
-//! [`CpuLevel`] of the machine that made it.
+//! bytes 0 to 7 are the length of the header, 8 to 36 are `{"__metadata__":{"checksum":"`, and 37 to 44 are the checksum,
+//! eight hexadecimal digits: the CRC-32 of the whole file with `00000000` in their place. CRC-32 detects every single
+//! flipped bit and every burst of up to 32 bits. The checksum is verified before anything else is read. Further metadata are
+//! `format` = `evermargin`, `format_version`, `kind`, `description` (JSON of everything that is small) and, for states, `cpu`,
+//! the [`CpuLevel`] of the machine that wrote the state.
 
 use crate::artifacts::model::foreign;
 use crate::artifacts::tensor_parts::Restored;
 use crate::artifacts::tensors::{Bundle, Loaded};
-use crate::error::{Error, Result, shown};
+use crate::error::{Error, Result, excerpt};
 use crate::limits::Limits;
 use evermargin::cpu::{CpuLevel, cpu_feature_level};
 
 const FORMAT: &str = "evermargin";
 
-/// The format version that is written and read. Versions 1 and 2 had no checksum in models and no `kind`; version 3 had a
-/// description of its own for each kind.
+/// Format version that is written and read. Versions 1 and 2 had no checksum in models and no `kind`; version 3 had a
+/// different description for each kind.
 const VERSION: u32 = 4;
 
-/// What follows the length of the header in every artifact.
+/// Bytes after the length of the header in every artifact.
 const MAGIC: &[u8] = b"{\"__metadata__\":{\"checksum\":\"";
 
-/// First byte of the checksum.
+/// Position of the first byte of the checksum.
 const SUM_AT: usize = 8 + MAGIC.len();
 
-/// What the checksum is computed over in the place of itself.
+/// Placeholder for the checksum while it is computed.
 const NO_SUM: &str = "00000000";
 
 /// First bytes of the states that earlier versions wrote without a container.
 const EARLIER: [&[u8]; 2] = [b"EVMENGN1", b"EVMMEDS1"];
 
-/// What an artifact holds.
+/// Kind of the contents of an artifact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A classifier.
@@ -50,7 +50,7 @@ pub enum Kind {
 impl Kind {
     const ALL: [Self; 5] = [Self::Model, Self::State, Self::Summary, Self::Engine, Self::Sequential];
 
-    /// The name in the metadata.
+    /// Name of the kind in the metadata.
     fn name(self) -> &'static str {
         match self {
             Self::Model => "model",
@@ -61,7 +61,7 @@ impl Kind {
         }
     }
 
-    /// What it is, for messages.
+    /// Description of the kind for messages.
     fn noun(self) -> &'static str {
         match self {
             Self::Model => "an evermargin model",
@@ -72,8 +72,8 @@ impl Kind {
         }
     }
 
-    /// What can be done with it, for those who meant another kind.
-    fn use_of(self) -> &'static str {
+    /// Purpose of the kind, for messages about a file of another kind than expected.
+    fn purpose(self) -> &'static str {
         match self {
             Self::Model => "predict with it; it cannot continue learning",
             Self::State => "resume learning from it",
@@ -82,21 +82,21 @@ impl Kind {
         }
     }
 
-    /// Whether learning continues from it, which makes the CPU level part of it.
+    /// Whether learning continues from artifacts of this kind, which therefore contain the CPU level.
     fn continues(self) -> bool {
         matches!(self, Self::State | Self::Engine | Self::Sequential)
     }
 }
 
-/// How an artifact is loaded.
+/// Options for loading an artifact.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoadOptions {
-    /// Limits on its bytes and columns.
+    /// Limits on the bytes and columns of the artifact.
     pub limits: Limits,
-    /// The CPU level at which learning will continue: that of this machine by default.
+    /// CPU level on which learning will continue; by default that of this machine.
     pub cpu: CpuLevel,
-    /// Whether to load a state that was made at another CPU level. Learning continues, but its results differ in the last
-    /// bits from those of the machine that made the state.
+    /// Whether to load a state of another CPU level. Learning can continue, but its results differ in the last bits from
+    /// those of the machine that wrote the state.
     pub allow_other_cpu: bool,
 }
 
@@ -113,7 +113,7 @@ impl LoadOptions {
     }
 }
 
-/// The bytes of an artifact.
+/// Encodes an artifact with its checksum.
 pub(crate) fn write(kind: Kind, description: &str, bundle: Bundle) -> Vec<u8> {
     let version = VERSION.to_string();
     let mut metadata = vec![
@@ -131,7 +131,7 @@ pub(crate) fn write(kind: Kind, description: &str, bundle: Bundle) -> Vec<u8> {
     bytes
 }
 
-/// Gives the bytes of an artifact that were changed the checksum they should have, for tests of what lies behind it.
+/// Updates the checksum of an artifact whose bytes were changed; for tests of the checks after the checksum.
 pub fn reseal(bytes: &mut [u8]) {
     if is_artifact(bytes) {
         let sum = checksum(bytes);
@@ -139,14 +139,14 @@ pub fn reseal(bytes: &mut [u8]) {
     }
 }
 
-/// The arrays and the metadata of an artifact of the wanted kind; the checksum is right.
+/// Verifies the checksum, version and kind of an artifact and returns its arrays and metadata.
 pub(crate) fn open(wanted: Kind, bytes: &[u8]) -> Restored<Loaded<'_>> {
     if !is_artifact(bytes) {
-        return Err(no_artifact(wanted, bytes).into());
+        return Err(not_artifact_message(wanted, bytes).into());
     }
     if checksum(bytes).as_bytes() != &bytes[SUM_AT..SUM_AT + NO_SUM.len()] {
         return Err(
-            "the file is damaged: its checksum is not that of its bytes; fetch it again or restore a copy"
+            "the file is damaged: its checksum does not match its contents; fetch it again or restore a copy"
                 .into(),
         );
     }
@@ -157,16 +157,16 @@ pub(crate) fn open(wanted: Kind, bytes: &[u8]) -> Restored<Loaded<'_>> {
     }
     match kind(&tensors) {
         Some(found) if found == wanted => Ok(tensors),
-        Some(found) => Err(format!("{}, not {}; {}", found.noun(), wanted.noun(), found.use_of()).into()),
+        Some(found) => Err(format!("{}, not {}; {}", found.noun(), wanted.noun(), found.purpose()).into()),
         None => Err(format!("not {}", wanted.noun()).into()),
     }
 }
 
-/// Refuses a state that was made at another CPU level than the one at which it would continue.
+/// Returns an error for a state of another CPU level than the one on which learning would continue.
 pub(crate) fn check_cpu(name: &str, tensors: &Loaded<'_>, options: &LoadOptions) -> Result<()> {
     let made = tensors.metadata("cpu").unwrap_or_default();
     let Some(made) = CpuLevel::from_name(made) else {
-        let what = format!("CPU level '{}' is not known; update evermargin", shown(made.as_bytes()));
+        let what = format!("CPU level '{}' is not known; update evermargin", excerpt(made.as_bytes()));
         return Err(Error::content(name, what));
     };
     if made == options.cpu || options.allow_other_cpu {
@@ -175,7 +175,7 @@ pub(crate) fn check_cpu(name: &str, tensors: &Loaded<'_>, options: &LoadOptions)
     Err(Error::OtherCpu { file: name.to_string(), made, here: options.cpu })
 }
 
-/// What an artifact says it is, its checksum not looked at.
+/// Kind of an artifact by its metadata, without verification of the checksum.
 pub(crate) fn kind_of(bytes: &[u8]) -> Option<Kind> {
     is_artifact(bytes).then(|| Loaded::parse(bytes, "file").ok())?.as_ref().and_then(kind)
 }
@@ -197,10 +197,10 @@ fn checksum(bytes: &[u8]) -> String {
     format!("{:08x}", sum.finalize())
 }
 
-/// Why bytes that do not begin as an artifact are none.
-fn no_artifact(wanted: Kind, bytes: &[u8]) -> String {
+/// Reason why bytes that do not begin like an artifact cannot be read.
+fn not_artifact_message(wanted: Kind, bytes: &[u8]) -> String {
     if EARLIER.iter().any(|magic| bytes.starts_with(magic)) {
-        return earlier("1");
+        return earlier_version_message("1");
     }
     if let Some(kind) = foreign(bytes) {
         return format!("{kind}, not {}", wanted.noun());
@@ -216,13 +216,15 @@ fn no_artifact(wanted: Kind, bytes: &[u8]) -> String {
     }
 }
 
-/// Why the format or its version is not read, if it is not.
+/// Reason why the format or its version is not supported; `None` if it is supported.
 fn version_fault(tensors: &Loaded<'_>) -> Option<String> {
     let format = tensors.metadata("format").unwrap_or_default();
     if !matches!(format, FORMAT | "evermargin-state" | "evermargin-summary") {
         return Some(match format {
             "" => "a safetensors file, but not of evermargin (or a damaged one)".into(),
-            other => format!("a file of '{}', not of evermargin (or a damaged one)", shown(other.as_bytes())),
+            other => {
+                format!("a file of '{}', not of evermargin (or a damaged one)", excerpt(other.as_bytes()))
+            }
         });
     }
     let version = tensors.metadata("format_version").unwrap_or_default();
@@ -231,13 +233,13 @@ fn version_fault(tensors: &Loaded<'_>) -> Option<String> {
         Ok(newer) if newer > VERSION => {
             Some(format!("format {newer} is newer than this evermargin reads ({VERSION}); update evermargin"))
         }
-        _ => Some(earlier(version)),
+        _ => Some(earlier_version_message(version)),
     }
 }
 
-fn earlier(version: &str) -> String {
+fn earlier_version_message(version: &str) -> String {
     format!(
         "written by an earlier evermargin in format '{}'; this version reads format {VERSION}: make the file again",
-        shown(version.as_bytes())
+        excerpt(version.as_bytes())
     )
 }

@@ -1,7 +1,7 @@
-//! States and events of the engine as bytes: MessagePack with named fields. Numbers keep their bits; what is read is
-//! refused if a field is missing or unknown, and nothing is allocated by a length that was only claimed.
+//! States and events of the engine as MessagePack with named fields. Numbers keep their bits. Missing and unknown fields are
+//! errors, and no memory is allocated by a declared length alone.
 //!
-//! What is to last is sealed: the MessagePack bytes are the only array, `value`, of an artifact ([`crate::artifacts::container`]).
+//! A sealed value is an artifact ([`crate::artifacts::container`]) whose only array, `value`, has the MessagePack bytes.
 
 use crate::artifacts::container::{self, LoadOptions};
 use crate::artifacts::tensors::Bundle;
@@ -9,12 +9,12 @@ use crate::error::{Error, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// The bytes of a value.
+/// Encodes a value as MessagePack.
 pub fn pack<T: Serialize>(value: &T) -> Result<Vec<u8>> {
     rmp_serde::to_vec_named(value).map_err(|e| Error::inexpressible(e.to_string()))
 }
 
-/// The value of bytes; `name` stands for the file in messages.
+/// Decodes a value from MessagePack; `name` is the name of the file in error messages.
 pub fn unpack<T: DeserializeOwned>(name: &str, bytes: &[u8]) -> Result<T> {
     let mut reader = rmp_serde::Deserializer::from_read_ref(bytes);
     let value = T::deserialize(&mut reader).map_err(|e| Error::content(name, format!("not a state: {e}")))?;
@@ -23,27 +23,27 @@ pub fn unpack<T: DeserializeOwned>(name: &str, bytes: &[u8]) -> Result<T> {
 
 pub use crate::artifacts::container::Kind;
 
-/// An engine with what its owner says about it.
+/// Kind of an artifact with an engine and a text of the caller.
 pub const ENGINE: Kind = Kind::Engine;
 
-/// A sequential learner.
+/// Kind of an artifact with a sequential learner.
 pub const SEQUENTIAL: Kind = Kind::Sequential;
 
 const VALUE: &str = "value";
 
-/// The bytes of a value, with its kind, the CPU level and a checksum.
+/// Encodes a value as an artifact with its kind, the CPU level and a checksum.
 pub fn seal<T: Serialize>(kind: Kind, value: &T) -> Result<Vec<u8>> {
     let mut bundle = Bundle::default();
     bundle.u8(VALUE, pack(value)?);
     Ok(container::write(kind, "", bundle))
 }
 
-/// The value of bytes that were sealed; refuses another kind, another version, another CPU level and damage.
+/// Decodes a sealed value. Another kind, version or CPU level and damage are errors.
 pub fn unseal<T: DeserializeOwned>(kind: Kind, name: &str, bytes: &[u8]) -> Result<T> {
     unseal_with(kind, name, bytes, &LoadOptions::default())
 }
 
-/// The same with options.
+/// Like [`unseal`], with options.
 pub fn unseal_with<T: DeserializeOwned>(
     kind: Kind,
     name: &str,

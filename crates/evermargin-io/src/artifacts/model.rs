@@ -1,12 +1,11 @@
-//! The model file: a safetensors container, readable from Python without us and unable to run code.
+//! The model file: a safetensors container, which can be read from Python without evermargin and cannot run code.
 //!
-//! The container with its checksum is that of [`crate::artifacts::container`]; `description` is JSON of everything that is small.
-//! Tensors: `bias` `[k]`; `weights` `[k, d]` of a linear model; `coef` `[k, m]` and the points of an expansion, either
+//! [`crate::artifacts::container`] describes the container and its checksum; `description` is JSON of everything that is
+//! small. Tensors: `bias` `[k]`; `weights` `[k, d]` of a linear model; `coef` `[k, m]` and the points of an expansion, either
 //! `points.values` `[m, d]` or `points.indptr` `[m + 1]`, `points.indices`, `points.values` `[n]`; `scaling.shift`,
-//! `scaling.factor` or `scaling.idf` `[d]`; `calibration.knots` `[k]`, `calibration.at` and `calibration.probability`
-//! of isotonic calibrations, one after the other. Values are f64; points are f32 where that loses nothing.
-//! A sum of models of views has the names of each part after `views.0.`, `views.1.`, …
-//! The same classifier always gives the same bytes.
+//! `scaling.factor` or `scaling.idf` `[d]`; `calibration.knots` `[k]`, and `calibration.at` and `calibration.probability` of
+//! all isotonic calibrations, concatenated. Values are f64; points are f32 if that loses no precision. In a sum of models of
+//! views, the names of each part have the prefixes `views.0.`, `views.1.`, …. The same classifier always gives the same bytes.
 
 use crate::artifacts::container::{self, Kind};
 use crate::artifacts::head::Head;
@@ -24,7 +23,7 @@ use evermargin::model::{Calibration, Classifier, Columns, LearnerInfo, Model, Pa
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// What only models have.
+/// Body of the description of a model.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ModelBody {
@@ -54,7 +53,7 @@ enum CalibrationHead {
     Isotonic,
 }
 
-/// Writes a model file; `-` is standard output. The file appears whole or not at all.
+/// Writes a model file atomically; `-` is standard output.
 pub fn save(path: impl AsRef<Path>, classifier: &Classifier) -> Result<()> {
     write_atomic(path, &to_bytes(classifier)?)
 }
@@ -71,13 +70,13 @@ pub fn load_within(path: impl AsRef<Path>, limits: &Limits) -> Result<Classifier
     from_bytes_within(&display_name(path), &bytes, limits)
 }
 
-/// A classifier in any form we know: a model file, a LIBSVM model, JSON; `-` is standard input.
+/// Reads a classifier from a model file, a LIBSVM model or JSON; `-` is standard input.
 pub fn import(path: impl AsRef<Path>, limits: &Limits) -> Result<Classifier> {
     let path = path.as_ref();
     import_bytes(&display_name(path), &read_whole(path, limits)?, limits)
 }
 
-/// [`import`] of the bytes of a file; `name` stands for it in messages.
+/// Like [`import`], from the bytes of a file; `name` is the name of the file in error messages.
 pub(crate) fn import_bytes(name: &str, bytes: &[u8], limits: &Limits) -> Result<Classifier> {
     if libsvm_model::is_libsvm_model(bytes) {
         libsvm_model::from_text(name, bytes, limits)
@@ -88,7 +87,7 @@ pub(crate) fn import_bytes(name: &str, bytes: &[u8], limits: &Limits) -> Result<
     }
 }
 
-/// The bytes of a model file.
+/// Encodes a classifier as a model file.
 pub fn to_bytes(classifier: &Classifier) -> Result<Vec<u8>> {
     check(classifier).map_err(Error::inexpressible)?;
     let mut bundle = Bundle::default();
@@ -100,7 +99,7 @@ pub fn to_bytes(classifier: &Classifier) -> Result<Vec<u8>> {
         .write(Kind::Model, bundle)
 }
 
-/// The classifier in the bytes of a model file; `name` stands for the file in messages.
+/// Decodes the bytes of a model file; `name` is the name of the file in error messages.
 pub fn from_bytes(name: &str, bytes: &[u8]) -> Result<Classifier> {
     from_bytes_within(name, bytes, &Limits::default())
 }
@@ -125,7 +124,7 @@ fn restore(bytes: &[u8], limits: &Limits) -> Restored<Classifier> {
     Ok(classifier)
 }
 
-/// The arrays of a model under names that begin with `prefix`; views of a sum are `views.0.`, `views.1.`, …
+/// Adds the arrays of a model under names with `prefix`; the views of a sum have the prefixes `views.0.`, `views.1.`, ….
 fn save_model(model: &Model, prefix: &str, bundle: &mut Bundle) -> ModelHead {
     bundle.f64(&format!("{prefix}bias"), &[model.outputs()], model.bias());
     match model {
@@ -233,9 +232,9 @@ fn load_calibration(heads: &[CalibrationHead], tensors: &mut Loaded<'_>) -> Rest
     Ok(loaded)
 }
 
-/// Files people offer that are not models of ours.
+/// Description of a known file type that is no model file, for error messages.
 pub(crate) fn foreign(bytes: &[u8]) -> Option<&'static str> {
-    // The length of a header may begin with any bytes, those of a pickle or of gzip included.
+    // The length of a header can begin with any bytes, including those of a pickle or of gzip.
     if bytes.get(4..9) == Some(b"\0\0\0\0{") {
         return None;
     }
@@ -251,7 +250,7 @@ pub(crate) fn foreign(bytes: &[u8]) -> Option<&'static str> {
             Some("a LIBSVM model in text form (import it with `evermargin convert`)")
         }
         _ if bytes.starts_with(b"solver_type ") => Some("a LIBLINEAR model in text form"),
-        _ if crate::onnx::is_onnx(bytes) => Some("an ONNX model (which we write but do not read)"),
+        _ if crate::onnx::is_onnx(bytes) => Some("an ONNX model (which can be written but not read)"),
         _ if bytes.starts_with(b"\x93NUMPY") => Some("a NumPy array"),
         _ if json => Some("a JSON text (import it with `evermargin convert`)"),
         _ => None,

@@ -1,11 +1,11 @@
-//! The state file: an online learner that will go on, in the same container as a model file.
+//! The state file: an online learner that can be trained further, in the same container as a model file.
 //!
-//! `description` is JSON of everything that is small, `cpu` the CPU level of the machine that made it.
-//! Tensors, for m points and k outputs: the points as in a model file; `ids` `[m]`, the number each point came with;
-//! `came` `[m]`, its place on the ramp then (0 left, 1 slope, 2 right); `dead` `[m]`, 1 for points that wait to be
-//! forgotten; `alpha`, `lo`, `hi`, `target`, `gradient` `[k, m]` of the dual problems; `center` `[d]`, what is taken
-//! from each column in kernel values; the scaling as in a model file. Every number comes back bit by bit, so that
-//! learning goes on as if it had never been interrupted. The same state always gives the same bytes.
+//! `description` is JSON of everything that is small, `cpu` the CPU level of the machine that wrote the file. Tensors, for m
+//! points and k outputs: the points as in a model file; `ids` `[m]`, the numbers of the points; `came` `[m]`, the segment of
+//! the ramp loss of each point when it arrived (0 left, 1 slope, 2 right); `dead` `[m]`, 1 for points marked for removal;
+//! `alpha`, `lo`, `hi`, `target`, `gradient` `[k, m]` of the dual problems; `center` `[d]`, which is subtracted from the
+//! columns in kernel values; the scaling as in a model file. All numbers keep their bits, so that resumed training is
+//! bit-identical to uninterrupted training. The same state always gives the same bytes.
 
 use crate::artifacts::container::{self, Kind, LoadOptions};
 use crate::artifacts::head::Head;
@@ -27,7 +27,7 @@ use evermargin::solver::smo::Dual;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// What only states have.
+/// Body of the description of a state.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct StateBody {
@@ -49,12 +49,13 @@ struct PackingHead {
     double: bool,
 }
 
+/// Tensors of the dual problems.
 const PARTS: [&str; 5] = ["alpha", "lo", "hi", "target", "gradient"];
 
-/// Counts above this were not counted.
+/// Maximum of a count; larger ones cannot result from training.
 const MAX_COUNT: u64 = 1 << 60;
 
-/// Writes a state file; `-` is standard output. The file appears whole or not at all.
+/// Writes a state file atomically; `-` is standard output.
 pub fn save(path: impl AsRef<Path>, checkpoint: &OnlineCheckpoint) -> Result<()> {
     write_atomic(path, &to_bytes(checkpoint)?)
 }
@@ -76,12 +77,12 @@ pub fn load_with(path: impl AsRef<Path>, options: &LoadOptions) -> Result<Online
     from_bytes_with(&name, &bytes, options)
 }
 
-/// The state in the bytes of a state file; `name` stands for the file in messages.
+/// Decodes the bytes of a state file; `name` is the name of the file in error messages.
 pub fn from_bytes(name: &str, bytes: &[u8]) -> Result<OnlineCheckpoint> {
     from_bytes_with(name, bytes, &LoadOptions::default())
 }
 
-/// The same with options.
+/// Like [`from_bytes`], with options.
 pub fn from_bytes_with(name: &str, bytes: &[u8], options: &LoadOptions) -> Result<OnlineCheckpoint> {
     let wrong = |what| Error::content(name, what);
     let tensors = container::open(Kind::State, bytes).map_err(wrong)?;
@@ -89,7 +90,7 @@ pub fn from_bytes_with(name: &str, bytes: &[u8], options: &LoadOptions) -> Resul
     restore(tensors, &options.limits).map_err(wrong)
 }
 
-/// The bytes of a state file.
+/// Encodes the state of an online learner as a state file.
 pub fn to_bytes(checkpoint: &OnlineCheckpoint) -> Result<Vec<u8>> {
     check(checkpoint).map_err(Error::inexpressible)?;
     let saved = &checkpoint.saved;
@@ -168,7 +169,7 @@ fn ramp(code: u32) -> Restored<Ramp> {
         0 => Ok(Ramp::Left),
         1 => Ok(Ramp::Slope),
         2 => Ok(Ramp::Right),
-        other => Err(format!("tensor came: {other} is no place on the ramp").into()),
+        other => Err(format!("tensor came: {other} instead of 0, 1 or 2").into()),
     }
 }
 
@@ -197,7 +198,7 @@ fn load_outputs(points: &Matrix, bias: bool, tensors: &mut Loaded<'_>) -> Restor
     Ok((0..outputs).map(|j| Dual::from_parts([0, 1, 2, 3, 4].map(|part| take(part, j)), bias)).collect())
 }
 
-/// Refuses a state whose parts do not fit together; the sentence says which.
+/// Returns an error for a state whose parts contradict each other; the message names them.
 fn check(checkpoint: &OnlineCheckpoint) -> Restored<()> {
     let saved = &checkpoint.saved;
     let cols = checkpoint.features();
@@ -210,7 +211,7 @@ fn check(checkpoint: &OnlineCheckpoint) -> Restored<()> {
     let c = &saved.counts;
     let single = [c.seen, c.rejected, c.process, c.reprocess, c.over_cap, c.evaluations, c.spare];
     if single.iter().chain(&c.admitted).chain(&c.dropped).any(|n| *n > MAX_COUNT) {
-        return Err("its counts are not possible".into());
+        return Err("its counts are impossible".into());
     }
     checkpoint.check().map_err(|e| e.to_string().into())
 }

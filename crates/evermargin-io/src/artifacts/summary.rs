@@ -1,9 +1,9 @@
-//! The summary file: exemplars, what each stands for and where it came from, in the same container as a model file.
+//! The summary file: exemplars with their weights and origins, in the same container as a model file.
 //!
 //! `description` is JSON of everything that is small. Tensors, for m exemplars: the points as in a model file, most
-//! important first; `weights` `[m]`, the samples each stands for; `source` `[m]`, the number of its file in the list of the
-//! description, and `row` `[m]`, its number there, counted from 1; the scaling as in a model file. The same summary always
-//! gives the same bytes.
+//! important first; `weights` `[m]`, the number of samples that each represents; `source` `[m]`, the number of its file in
+//! the list of the description; `row` `[m]`, the number of its row in that file, counted from 1; the scaling as in a model
+//! file. The same summary always gives the same bytes.
 
 use crate::artifacts::container::{self, Kind};
 use crate::artifacts::head::Head;
@@ -20,22 +20,22 @@ use evermargin::summary::{ExemplarParams, Summary};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// A summary and what is needed to add to it.
+/// A summary with the settings that are needed to extend it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SavedSummary {
     /// The exemplars, scaled, and their weights.
     pub summary: Summary,
-    /// How samples were scaled.
+    /// Scaling of the samples.
     pub scaling: Scaling,
-    /// How a file becomes features.
+    /// Mapping of files to features.
     pub input: InputSpec,
-    /// Files the exemplars came from.
+    /// Files of the exemplars.
     pub sources: Vec<String>,
-    /// For each exemplar the number of its file in `sources`, and of its row there, counted from 1.
+    /// For each exemplar the index of its file in `sources` and the number of its row in that file, counted from 1.
     pub origin: Vec<(u32, usize)>,
 }
 
-/// What only summaries have.
+/// Body of the description of a summary.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SummaryBody {
@@ -47,9 +47,9 @@ struct SummaryBody {
     sources: Vec<String>,
 }
 
-/// Writes a summary file; `-` is standard output. The file appears whole or not at all.
-pub fn save(path: impl AsRef<Path>, kept: &SavedSummary) -> Result<()> {
-    write_atomic(path, &to_bytes(kept)?)
+/// Writes a summary file atomically; `-` is standard output.
+pub fn save(path: impl AsRef<Path>, saved: &SavedSummary) -> Result<()> {
+    write_atomic(path, &to_bytes(saved)?)
 }
 
 /// Reads and checks a summary file; `-` is standard input.
@@ -59,29 +59,29 @@ pub fn load(path: impl AsRef<Path>, limits: &Limits) -> Result<SavedSummary> {
     restore(&bytes, limits).map_err(|what| Error::content(&name, what))
 }
 
-/// The summary in the bytes of a summary file; `name` stands for the file in messages.
+/// Decodes the bytes of a summary file; `name` is the name of the file in error messages.
 pub fn from_bytes(name: &str, bytes: &[u8]) -> Result<SavedSummary> {
     restore(bytes, &Limits::default()).map_err(|what| Error::content(name, what))
 }
 
-/// The bytes of a summary file.
-pub fn to_bytes(kept: &SavedSummary) -> Result<Vec<u8>> {
-    check(kept).map_err(Error::inexpressible)?;
-    let (summary, mut bundle) = (&kept.summary, Bundle::default());
-    let scaling = tensor_parts::save_scaling(&kept.scaling, &mut bundle);
+/// Encodes a summary as a summary file.
+pub fn to_bytes(saved: &SavedSummary) -> Result<Vec<u8>> {
+    check(saved).map_err(Error::inexpressible)?;
+    let (summary, mut bundle) = (&saved.summary, Bundle::default());
+    let scaling = tensor_parts::save_scaling(&saved.scaling, &mut bundle);
     let body = SummaryBody {
         params: summary.params().clone(),
         cap: summary.cap(),
         seen: summary.seen(),
         cols: summary.exemplars().cols(),
         sparse: tensor_parts::save_points(summary.exemplars(), "", &mut bundle),
-        sources: kept.sources.clone(),
+        sources: saved.sources.clone(),
     };
-    let m = kept.origin.len();
+    let m = saved.origin.len();
     bundle.f64("weights", &[m], summary.weights());
-    bundle.u32("source", &[m], &kept.origin.iter().map(|o| o.0).collect::<Vec<_>>());
-    bundle.u64("row", &[m], &kept.origin.iter().map(|o| o.1).collect::<Vec<_>>());
-    Head::new(&kept.input, scaling, body).write(Kind::Summary, bundle)
+    bundle.u32("source", &[m], &saved.origin.iter().map(|o| o.0).collect::<Vec<_>>());
+    bundle.u64("row", &[m], &saved.origin.iter().map(|o| o.1).collect::<Vec<_>>());
+    Head::new(&saved.input, scaling, body).write(Kind::Summary, bundle)
 }
 
 fn restore(bytes: &[u8], limits: &Limits) -> Restored<SavedSummary> {
@@ -101,25 +101,25 @@ fn restore(bytes: &[u8], limits: &Limits) -> Restored<SavedSummary> {
     let summary =
         Summary::of(body.params, body.cap, points, weights, body.seen).map_err(|e| e.to_string())?;
     let origin = source.into_iter().zip(row).collect();
-    let kept = SavedSummary { summary, scaling, input, sources: body.sources, origin };
-    check(&kept)?;
-    Ok(kept)
+    let saved = SavedSummary { summary, scaling, input, sources: body.sources, origin };
+    check(&saved)?;
+    Ok(saved)
 }
 
-/// Refuses a summary whose parts do not fit together; the sentence says which.
-fn check(kept: &SavedSummary) -> Restored<()> {
-    let cols = kept.summary.exemplars().cols();
+/// Returns an error for a summary whose parts contradict each other; the message names them.
+fn check(saved: &SavedSummary) -> Restored<()> {
+    let cols = saved.summary.exemplars().cols();
     if cols == 0 {
         return Err("its exemplars have no columns".into());
     }
-    check_scaling(&kept.scaling, cols)?;
-    check_input(&kept.input, cols)?;
-    let rows = kept.summary.exemplars().rows();
-    if kept.origin.len() != rows {
-        return Err(format!("{} rows of files for {rows} exemplars", kept.origin.len()).into());
+    check_scaling(&saved.scaling, cols)?;
+    check_input(&saved.input, cols)?;
+    let rows = saved.summary.exemplars().rows();
+    if saved.origin.len() != rows {
+        return Err(format!("{} rows of files for {rows} exemplars", saved.origin.len()).into());
     }
-    match kept.origin.iter().find(|(source, row)| *source as usize >= kept.sources.len() || *row == 0) {
-        Some((source, row)) => Err(format!("row {row} of file {source} is none of its files").into()),
+    match saved.origin.iter().find(|(source, row)| *source as usize >= saved.sources.len() || *row == 0) {
+        Some((source, row)) => Err(format!("row {row} of file {source} does not exist").into()),
         None => Ok(()),
     }
 }
@@ -130,7 +130,7 @@ mod tests {
     use evermargin::data::Matrix;
     use evermargin::model::Column;
 
-    fn kept(sparse: bool) -> SavedSummary {
+    fn saved(sparse: bool) -> SavedSummary {
         let rows = Matrix::dense(vec![1.0, 0.1, 0.0, 4.0, -2.5, 1e-9], 3, 2).unwrap();
         let rows = if sparse { rows.view().to_csr() } else { rows };
         let summary = Summary::of(ExemplarParams::default(), 5, rows, vec![2.0, 0.1 + 0.2, 4.0], 9).unwrap();
@@ -152,17 +152,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_comes_back() {
+    fn reads_back_what_was_written() {
         for sparse in [false, true] {
-            let (kept, bytes) = (kept(sparse), to_bytes(&kept(sparse)).unwrap());
-            assert_eq!(from_bytes("s", &bytes).unwrap(), kept);
-            assert_eq!(to_bytes(&kept).unwrap(), bytes);
+            let (saved, bytes) = (saved(sparse), to_bytes(&saved(sparse)).unwrap());
+            assert_eq!(from_bytes("s", &bytes).unwrap(), saved);
+            assert_eq!(to_bytes(&saved).unwrap(), bytes);
         }
     }
 
     #[test]
-    fn every_damaged_byte_and_every_end_is_noticed() {
-        let bytes = to_bytes(&kept(true)).unwrap();
+    fn refuses_every_damaged_byte_and_truncation() {
+        let bytes = to_bytes(&saved(true)).unwrap();
         for at in 0..bytes.len() {
             let mut damaged = bytes.clone();
             damaged[at] ^= 1;
@@ -172,11 +172,11 @@ mod tests {
     }
 
     #[test]
-    fn parts_that_do_not_fit_are_refused() {
-        let mut wrong = kept(false);
+    fn refuses_inconsistent_origins() {
+        let mut wrong = saved(false);
         wrong.origin[0] = (2, 1);
         assert!(to_bytes(&wrong).is_err());
-        let mut wrong = kept(false);
+        let mut wrong = saved(false);
         wrong.origin.pop();
         assert!(to_bytes(&wrong).is_err());
     }

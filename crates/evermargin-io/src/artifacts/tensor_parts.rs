@@ -1,4 +1,4 @@
-//! What model files and state files have in common: scaling, points, rows of numbers.
+//! Parts that artifacts of several kinds have in common: scaling, points, rows of numbers.
 
 use crate::artifacts::tensors::{Bundle, Loaded};
 use crate::decompress::display_name;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::io::Read;
 use std::path::Path;
 
-/// What is read, or the message that says why not.
+/// Decoded value, or the message of an error.
 pub(crate) type Restored<T> = std::result::Result<T, Message>;
 
 /// A scaling without its vectors.
@@ -85,14 +85,14 @@ pub(crate) fn load_points(
     } else {
         let (shape, values) = tensors.f64(&name("values"), 2)?;
         if shape[1] != cols {
-            return Err(format!("points have {} columns, the description says {cols}", shape[1]).into());
+            return Err(format!("points have {} columns, but {cols} in the description", shape[1]).into());
         }
         Matrix::dense(values, shape[0], cols)
     };
     points.map_err(|e| format!("points: {e}").into())
 }
 
-/// `count` rows of `width` values; `count` is bounded by what the file holds unless rows are empty.
+/// Splits values into `count` rows of `width` values. The size of the file bounds `count` unless the rows are empty.
 pub(crate) fn rows(values: &[f64], count: usize, width: usize) -> Vec<Vec<f64>> {
     if width == 0 {
         return vec![Vec::new(); count.min(1 << 16)];
@@ -100,8 +100,8 @@ pub(crate) fn rows(values: &[f64], count: usize, width: usize) -> Vec<Vec<f64>> 
     values.chunks_exact(width).map(<[f64]>::to_vec).collect()
 }
 
-/// The bytes of a file of at most `limits.max_bytes`; `-` is standard input. Opened raw: a compressed file is refused
-/// by name rather than unpacked.
+/// Reads a file of at most `limits.max_bytes`; `-` is standard input. The file is not decompressed, so that the error for a
+/// compressed file can name its format.
 pub(crate) fn read_raw(path: &Path, limits: &Limits) -> Result<Vec<u8>> {
     let name = display_name(path);
     let mut bytes = Vec::new();

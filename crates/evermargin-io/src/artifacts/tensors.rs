@@ -1,6 +1,6 @@
-//! Named arrays in a safetensors container, written in a fixed order and read with every access checked.
+//! Named arrays in a safetensors container. They are written in a fixed order; every access is checked on reading.
 
-use crate::error::shown;
+use crate::error::excerpt;
 use safetensors::tensor::{Dtype, SafeTensorError, SafeTensors};
 use serde::de::DeserializeOwned;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -35,7 +35,7 @@ impl Bundle {
         self.push(name, "F64", shape, values.into_iter().map(|v| v.to_le_bytes()));
     }
 
-    /// Half the size where every value is an f32 in disguise, so that loading gives the same bits.
+    /// Adds an array as f32, which halves its size, if every value is exactly representable, else as f64.
     pub(crate) fn narrow(&mut self, name: &str, shape: &[usize], values: &[f64]) {
         if values.iter().all(|v| f64::from(*v as f32).to_bits() == v.to_bits()) {
             self.push(name, "F32", shape, values.iter().map(|v| (*v as f32).to_le_bytes()));
@@ -56,10 +56,10 @@ impl Bundle {
         self.tensors.push(Tensor { name: name.into(), dtype: "U8", width: 1, shape: vec![data.len()], data });
     }
 
-    /// The container: length of the header, header, data. The safetensors crate keeps metadata in a hash map and
-    /// so writes it in an order that changes from run to run; here the header is sorted.
+    /// Encodes the container: length of the header, header, data. The safetensors crate stores metadata in a hash map and
+    /// therefore writes it in an order that changes from run to run; here the header is sorted.
     pub(crate) fn into_bytes(mut self, metadata: &[(&str, &str)]) -> Vec<u8> {
-        // Wide values first keeps every array aligned.
+        // With wide values first, every array is aligned.
         self.tensors.sort_by(|a, b| b.width.cmp(&a.width).then(a.name.cmp(&b.name)));
         let mut header = serde_json::Map::new();
         let metadata: BTreeMap<&str, &str> = metadata.iter().copied().collect();
@@ -84,22 +84,24 @@ impl Bundle {
     }
 }
 
-/// Arrays as found in a file.
+/// Arrays read from a file.
 pub(crate) struct Loaded<'a> {
     tensors: SafeTensors<'a>,
     metadata: HashMap<String, String>,
     used: BTreeSet<String>,
-    /// What the file is, for messages.
+    /// Kind of the file, for messages.
     what: &'static str,
 }
 
 type TensorResult<T> = Result<T, String>;
 
 impl<'a> Loaded<'a> {
-    /// Arrays of a file that should be a `what`.
+    /// Parses the arrays of a file of kind `what`.
     pub(crate) fn parse(bytes: &'a [u8], what: &'static str) -> TensorResult<Self> {
         let damaged = |e| match e {
-            SafeTensorError::MetadataIncompleteBuffer => "its length is not what its header says".to_string(),
+            SafeTensorError::MetadataIncompleteBuffer => {
+                "its length differs from the one in its header".to_string()
+            }
             e => e.to_string(),
         };
         let (_, header) = SafeTensors::read_metadata(bytes).map_err(damaged)?;
@@ -112,7 +114,7 @@ impl<'a> Loaded<'a> {
         self.metadata.get(key).map(String::as_str)
     }
 
-    /// The description among the metadata.
+    /// Decodes the description in the metadata.
     pub(crate) fn description<T: DeserializeOwned>(&self) -> TensorResult<T> {
         let text = self.metadata("description").ok_or("its description is missing")?;
         serde_json::from_str(text)
@@ -128,7 +130,7 @@ impl<'a> Loaded<'a> {
         Ok((view.dtype(), view.shape().to_vec(), view.data()))
     }
 
-    /// Shape and values of an array of f64, or of f32 widened.
+    /// Shape and values of an array of f64, or of f32 converted to f64.
     pub(crate) fn f64(&mut self, name: &str, rank: usize) -> TensorResult<(Vec<usize>, Vec<f64>)> {
         let (dtype, shape, data) = self.get(name, rank)?;
         let values = match dtype {
@@ -139,7 +141,7 @@ impl<'a> Loaded<'a> {
         Ok((shape, values))
     }
 
-    /// A vector of u64.
+    /// Values of a vector of u64.
     pub(crate) fn u64(&mut self, name: &str) -> TensorResult<Vec<usize>> {
         let (dtype, _, data) = self.get(name, 1)?;
         if dtype != Dtype::U64 {
@@ -154,7 +156,7 @@ impl<'a> Loaded<'a> {
             .map_err(|e| format!("tensor {name}: {e}"))
     }
 
-    /// A vector of u32.
+    /// Values of a vector of u32.
     pub(crate) fn u32(&mut self, name: &str) -> TensorResult<Vec<u32>> {
         let (dtype, _, data) = self.get(name, 1)?;
         if dtype != Dtype::U32 {
@@ -163,7 +165,7 @@ impl<'a> Loaded<'a> {
         Ok(data.as_chunks().0.iter().map(|c| u32::from_le_bytes(*c)).collect())
     }
 
-    /// A vector of bytes.
+    /// Values of a vector of bytes.
     pub(crate) fn u8(&mut self, name: &str) -> TensorResult<&'a [u8]> {
         let (dtype, _, data) = self.get(name, 1)?;
         if dtype != Dtype::U8 {
@@ -172,14 +174,14 @@ impl<'a> Loaded<'a> {
         Ok(data)
     }
 
-    /// Refuses arrays this version knows nothing of: to leave them out would be to load another model.
+    /// Returns an error for unknown arrays, because ignoring them would load a different model.
     pub(crate) fn refuse_unused(&self) -> TensorResult<()> {
         let mut names = self.tensors.names();
         names.sort_unstable();
         match names.into_iter().find(|n| !self.used.contains(*n)) {
             None => Ok(()),
             Some(name) => {
-                Err(format!("tensor '{}' is not part of this {}", shown(name.as_bytes()), self.what))
+                Err(format!("tensor '{}' is not part of this {}", excerpt(name.as_bytes()), self.what))
             }
         }
     }

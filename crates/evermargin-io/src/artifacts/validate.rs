@@ -1,9 +1,9 @@
-//! Is a classifier one that can be used? Files may say anything; this is asked before anything is done with one.
+//! Validation of classifiers and their parts, because files can have any contents.
 
 use crate::formats::text;
 use evermargin::model::{Calibration, Classifier, Column, InputSpec, MulticlassScheme, Scaling};
 
-/// Refuses a classifier whose parts do not fit together; the sentence says which.
+/// Returns an error for a classifier whose parts contradict each other; the message names them.
 pub fn check(classifier: &Classifier) -> Result<(), String> {
     classifier.model.check().map_err(|e| e.to_string())?;
     let (outputs, cols) = (classifier.model.outputs(), classifier.model.cols());
@@ -64,7 +64,7 @@ pub(crate) fn check_scaling(scaling: &Scaling, cols: usize) -> Result<(), String
     Ok(())
 }
 
-/// Refuses a description of the input that does not fit `cols` features.
+/// Returns an error for a description of the input that contradicts itself or the number of features, `cols`.
 pub(crate) fn check_input(input: &InputSpec, cols: usize) -> Result<(), String> {
     check_columns(&input.columns, cols)?;
     if input.optional_columns > input.columns.len() {
@@ -86,7 +86,7 @@ pub(crate) fn check_input(input: &InputSpec, cols: usize) -> Result<(), String> 
         input.files.iter().try_fold(0usize, |sum, f| sum.checked_add(of(f)))
     };
     if sum(|f| f.features) != Some(cols) || sum(|f| f.columns) != Some(input.columns.len()) {
-        return Err("its view files are not those of its features".into());
+        return Err("its view files have other features or columns than the model".into());
     }
     Ok(())
 }

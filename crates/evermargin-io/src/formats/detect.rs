@@ -1,4 +1,4 @@
-//! Which format a file has: by its first bytes, then by its name, then by what its lines look like.
+//! Detection of the format of a file by its first bytes, then by its name, then by the contents of its lines.
 
 use crate::formats::{idx, npy};
 use serde::{Deserialize, Serialize};
@@ -16,13 +16,13 @@ pub enum Format {
     Tsv,
     /// A table with blanks, without header, label first.
     Space,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Jsonl,
     /// A NumPy array.
     Npy,
     /// A NumPy archive, or a SciPy sparse matrix.
     Npz,
-    /// The form of MNIST.
+    /// The format of MNIST.
     Idx,
 }
 
@@ -31,7 +31,7 @@ impl Format {
     pub const ALL: [Self; 8] =
         [Self::Libsvm, Self::Csv, Self::Tsv, Self::Space, Self::Jsonl, Self::Npy, Self::Npz, Self::Idx];
 
-    /// The name a user writes.
+    /// Name of the format in options.
     pub fn name(self) -> &'static str {
         match self {
             Self::Libsvm => "libsvm",
@@ -45,17 +45,17 @@ impl Format {
         }
     }
 
-    /// The format of a name a user wrote.
+    /// Format with this name, regardless of case.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|f| f.name().eq_ignore_ascii_case(name))
     }
 
-    /// Whether its rows are cells under columns.
+    /// Whether files of this format are tables.
     pub(crate) fn is_table(self) -> bool {
         matches!(self, Self::Csv | Self::Tsv | Self::Space | Self::Jsonl)
     }
 
-    /// The format of a file, or why it cannot be read.
+    /// Detects the format of a file. The error is the reason why the file cannot be read.
     pub(crate) fn detect(path: &Path, bytes: &[u8]) -> Result<Self, String> {
         if npy::is_npy(bytes) {
             return Ok(Self::Npy);
@@ -81,8 +81,8 @@ impl Format {
         }
     }
 
-    /// The format and the compression of a file to be written, by its name; no format where the name has no ending. Refuses
-    /// endings of no format that is written.
+    /// Format and compression of an output file by its name; no format if the name has no suffix. Returns an error for a
+    /// suffix of no format that can be written.
     pub(crate) fn of_output(path: &Path) -> Result<(Option<Self>, Option<Packing>), String> {
         if path == Path::new("-") {
             return Ok((Some(Self::Libsvm), None));
@@ -109,7 +109,7 @@ impl Format {
     }
 }
 
-/// How a file is compressed.
+/// Compression of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Packing {
     Gzip,
@@ -118,7 +118,7 @@ pub(crate) enum Packing {
 }
 
 impl Packing {
-    /// A file name in lower case without the ending of a compression, and that compression.
+    /// Splits a lowercase file name into the name without the suffix of a compression, and that compression.
     pub(crate) fn strip(name: &str) -> (&str, Option<Self>) {
         let known = [(".gz", Self::Gzip), (".xz", Self::Xz), (".zst", Self::Zstd)];
         let found = known.into_iter().find_map(|(ending, p)| Some((name.strip_suffix(ending)?, Some(p))));
@@ -126,7 +126,7 @@ impl Packing {
     }
 }
 
-/// Files people offer that are not data here.
+/// Description of a known file type that is no supported data format, for error messages.
 fn foreign(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0x80, 2..=5, ..] => Some("a Python pickle"),
@@ -137,7 +137,7 @@ fn foreign(bytes: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// The format of the first lines that say something.
+/// Detects the format by the first lines that are neither blank nor comments.
 fn sniff(bytes: &[u8]) -> Format {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let head = &bytes[..bytes.len().min(1 << 16)];
@@ -162,7 +162,7 @@ fn sniff(bytes: &[u8]) -> Format {
     Format::Libsvm
 }
 
-/// A line of index:value pairs, after a label or not. The last token may be cut.
+/// Whether a line consists of index:value pairs, with or without a label before them. The last token may be truncated.
 fn is_pairs(line: &[u8]) -> bool {
     let line = line.split(|b| *b == b'#').next().unwrap_or_default();
     let mut tokens = line.split(|b| matches!(b, b' ' | b'\t')).filter(|t| !t.is_empty());
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_tell_the_format() {
+    fn detects_format_by_lines() {
         assert_eq!(of("a9a", "-1 3:1 11:1\n"), Format::Libsvm);
         assert_eq!(of("x.txt", "1\n2 1:3\n"), Format::Libsvm);
         assert_eq!(of("examples", "1:3 4:2.5\n"), Format::Libsvm);
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn names_count_without_the_compression() {
+    fn detects_format_by_name_without_compression() {
         assert_eq!(of("x.CSV.gz", "1 2:3\n"), Format::Csv);
         assert_eq!(of("x.svm.xz", "a,b\n"), Format::Libsvm);
     }

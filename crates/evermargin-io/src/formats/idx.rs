@@ -1,4 +1,4 @@
-//! IDX arrays, the form of MNIST: two zero bytes, the type, the rank, big-endian sizes, then the values.
+//! IDX arrays, the format of MNIST: two zero bytes, the type, the rank, big-endian sizes, then the values.
 
 use crate::error::{Error, Result};
 use crate::formats::npy::token;
@@ -7,12 +7,12 @@ use crate::remedy::Message;
 use evermargin::data::Matrix;
 use std::path::{Path, PathBuf};
 
-/// True for the first bytes of an IDX array.
+/// Whether bytes begin like an IDX array.
 pub(crate) fn is_idx(bytes: &[u8]) -> bool {
     matches!(bytes, [0, 0, kind, rank, ..] if width(*kind).is_some() && (1..=8).contains(rank))
 }
 
-/// An array of rank 2 or more as one row a sample, the other dimensions laid out in a row.
+/// Reads an array of rank 2 or more as a matrix with one row per sample; the other dimensions are flattened.
 pub(crate) fn read_matrix(file: &str, bytes: &[u8], limits: &Limits) -> Result<Matrix> {
     let wrong = |what: Message| Error::content(file, what);
     let array = Array::parse(bytes).map_err(|what| wrong(what.into()))?;
@@ -28,7 +28,7 @@ pub(crate) fn read_matrix(file: &str, bytes: &[u8], limits: &Limits) -> Result<M
     Matrix::dense(values, rows, cols).map_err(|e| wrong(e.to_string().into()))
 }
 
-/// The label tokens of an array of rank 1.
+/// Reads the label tokens of an array of rank 1.
 pub(crate) fn read_labels(file: &str, bytes: &[u8], limits: &Limits) -> Result<Vec<String>> {
     let array = Array::parse(bytes).map_err(|what| Error::content(file, what))?;
     let [count] = array.shape[..] else {
@@ -38,7 +38,7 @@ pub(crate) fn read_labels(file: &str, bytes: &[u8], limits: &Limits) -> Result<V
     Ok((0..count).map(|i| token(array.number(i))).collect())
 }
 
-/// The labels that belong to a file of images, if they lie beside it: `…images-idx3…` → `…labels-idx1…`.
+/// Path of the file of labels next to a file of images, if it exists: `…images-idx3…` → `…labels-idx1…`.
 pub(crate) fn sibling_labels(path: &Path) -> Option<PathBuf> {
     let name = path.file_name()?.to_str()?;
     let labels = name.replace("images-idx3", "labels-idx1").replace("images.idx3", "labels.idx1");
@@ -62,7 +62,7 @@ fn width(kind: u8) -> Option<usize> {
     }
 }
 
-/// An array whose shape is known to fit the bytes there.
+/// Array whose shape was checked against the number of bytes.
 struct Array<'a> {
     kind: u8,
     size: usize,

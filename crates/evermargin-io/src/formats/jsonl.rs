@@ -1,13 +1,13 @@
-//! JSON lines: one flat object a line, RFC 8259 to the letter.
+//! JSON lines: one flat object per line, strictly as in RFC 8259.
 //!
-//! Numbers stay as they are written, so that they go the way of every other cell; strings are unescaped. A value that
-//! is itself an object or a list is refused where it begins, however deep it is.
+//! Numbers stay as written and are parsed like other cells; strings are unescaped. A value that is itself an object or a
+//! list is refused where it begins, regardless of its depth.
 
-use crate::error::shown;
+use crate::error::excerpt;
 use crate::remedy::{Limit, Message, Remedy};
 use std::collections::HashMap;
 
-/// Where the text of a value stands: in the line itself or, unescaped, in the scratch.
+/// Location of the text of a value: in the line or, unescaped, in the scratch buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Span {
     Line(usize, usize),
@@ -41,18 +41,18 @@ impl Keys {
     }
 }
 
-/// The cells of one object after another.
+/// Cells of one object at a time.
 #[derive(Default)]
 pub(crate) struct Cells {
     pub(crate) spans: Vec<Span>,
     taken: Vec<bool>,
     pub(crate) scratch: String,
-    /// Whether a key was passed over.
+    /// Whether an unknown key was ignored.
     pub(crate) has_other_keys: bool,
 }
 
 impl Cells {
-    /// Reads the values of the keys known; others are passed over.
+    /// Reads the values of the known keys; others are ignored.
     pub(crate) fn read(&mut self, line: &str, keys: &Keys) -> Result<(), String> {
         self.scratch.clear();
         self.spans.clear();
@@ -60,7 +60,7 @@ impl Cells {
         self.taken.clear();
         self.taken.resize(keys.names.len(), false);
         let (spans, taken, others) = (&mut self.spans, &mut self.taken, &mut self.has_other_keys);
-        // Keys mostly come in the order in which they came before.
+        // Keys usually have the same order as in earlier objects.
         let mut next = 0;
         scan(line, &mut self.scratch, |key, span| {
             let at = if keys.names.get(next).is_some_and(|n| n == key) {
@@ -81,8 +81,8 @@ impl Cells {
     }
 }
 
-/// Adds the keys of a line to those known; no more than `cap` of them.
-pub(crate) fn learn(line: &str, keys: &mut Keys, cap: usize) -> Result<(), Message> {
+/// Adds the keys of a line to the known ones, up to `cap` keys in total.
+pub(crate) fn add_keys(line: &str, keys: &mut Keys, cap: usize) -> Result<(), Message> {
     let mut scratch = String::new();
     let mut too_many = false;
     scan(line, &mut scratch, |key, _| {
@@ -103,16 +103,16 @@ pub(crate) fn learn(line: &str, keys: &mut Keys, cap: usize) -> Result<(), Messa
     })
 }
 
-/// Whether the line holds an object that can be read.
+/// Whether the line is an object that can be read.
 pub(crate) fn is_object(line: &str) -> bool {
     scan(line, &mut String::new(), |_, _| Ok(())).is_ok()
 }
 
 fn twice(key: &str) -> String {
-    format!("key '{}' appears twice; keep one of them", shown(key.as_bytes()))
+    format!("key '{}' appears twice; keep one of them", excerpt(key.as_bytes()))
 }
 
-/// Calls `f(key, value)` for each pair of the object that the line holds.
+/// Calls `f(key, value)` for each pair of the object in the line.
 fn scan(
     line: &str,
     scratch: &mut String,
@@ -138,7 +138,7 @@ fn scan(
             at.blanks();
             let value = at.value();
             let key = key.of(line, at.scratch);
-            let value = value.map_err(|what| format!("key '{}': {what}", shown(key.as_bytes())))?;
+            let value = value.map_err(|what| format!("key '{}': {what}", excerpt(key.as_bytes())))?;
             f(key, value)?;
             at.blanks();
             if at.take(b'}') {
@@ -182,7 +182,7 @@ impl Scanner<'_> {
         match self.bytes.get(self.at..).filter(|rest| !rest.is_empty()) {
             None => format!("the object ends too early: expected {wanted}"),
             Some(rest) => {
-                format!("expected {wanted}, found '{}' at byte {}", shown(rest), self.at + 1)
+                format!("expected {wanted}, found '{}' at byte {}", excerpt(rest), self.at + 1)
             }
         }
     }
@@ -197,7 +197,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// A number or one of the three words.
+    /// Reads a number, `true`, `false` or `null`.
     fn bare(&mut self) -> Result<Span, String> {
         let start = self.at;
         while !matches!(self.peek(), None | Some(b',' | b'}' | b']' | b' ' | b'\t' | b'\r' | b'\n')) {
@@ -213,11 +213,11 @@ impl Scanner<'_> {
                 String::from_utf8_lossy(token)
             )),
             b"" => Err("its value is missing".to_string()),
-            _ => Err(format!("'{}' is no value in JSON", shown(token))),
+            _ => Err(format!("'{}' is no value in JSON", excerpt(token))),
         }
     }
 
-    /// A string, its quotes left out.
+    /// Reads a string and returns the span between its quotes.
     fn string(&mut self) -> Result<Span, String> {
         let start = self.at + 1;
         let mut plain = start;
@@ -234,7 +234,7 @@ impl Scanner<'_> {
         Ok(Span::Line(start, end))
     }
 
-    /// The same for a string that holds escapes, the first of them at `escape`.
+    /// Reads a string with escapes, the first of them at `escape`.
     fn escaped(&mut self, start: usize, escape: usize) -> Result<Span, String> {
         let begin = self.scratch.len();
         let mut run = start;
@@ -275,7 +275,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Four hexadecimal digits; a surrogate needs its other half.
+    /// Reads the four hexadecimal digits of a character, and the second half of a surrogate pair.
     fn unicode(&mut self) -> Result<char, String> {
         let lone = || "holds half of a surrogate pair".to_string();
         let first = self.digits()?;
@@ -308,7 +308,7 @@ fn control() -> String {
     "holds a control character; write it as \\u and four digits".to_string()
 }
 
-/// The grammar of numbers, RFC 8259 section 6.
+/// Whether a token is a number by the grammar of RFC 8259, section 6.
 fn is_number(token: &[u8]) -> bool {
     let mut rest = token.strip_prefix(b"-").unwrap_or(token);
     let digits = |from: &mut &[u8]| {
@@ -338,13 +338,13 @@ fn is_number(token: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Cells, Keys, learn, scan};
+    use super::{Cells, Keys, add_keys, scan};
     use proptest::prelude::*;
     use serde_json::Value;
 
     fn pairs(line: &str) -> Result<Vec<(String, String)>, String> {
         let mut keys = Keys::default();
-        learn(line, &mut keys, 100).map_err(|e| e.to_string())?;
+        add_keys(line, &mut keys, 100).map_err(|e| e.to_string())?;
         let mut cells = Cells::default();
         cells.read(line, &keys)?;
         let text = cells.spans.iter().map(|s| s.of(line, &cells.scratch).to_string());
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn flat_objects() {
+    fn reads_flat_objects() {
         let read =
             pairs(r#" { "a" : -1.50e3 ,"b\n\u00e9":"x\ud83d\ude00\"y","c":true,"d":null,"":"" } "#).unwrap();
         let expected = [("a", "-1.50e3"), ("b\né", "x😀\"y"), ("c", "true"), ("d", ""), ("", "")];
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_refused_is_said() {
+    fn names_reason_of_refusal() {
         let deep = format!("{{\"a\": {}", "[".repeat(1_000_000));
         for (line, what) in [
             (r#"{"a": {"b": 1}}"#, "key 'a': an object or a list inside"),
@@ -386,23 +386,23 @@ mod tests {
         }
     }
 
-    /// What serde_json makes of a line, flat objects without repeats only.
+    /// Object that serde_json reads from a line; `None` for errors and objects with lists.
     fn expected(line: &str) -> Option<Vec<(String, Value)>> {
         let Value::Object(map) = serde_json::from_str(line).ok()? else { return None };
-        // Only lists that are values hold a bracket here, also where serde_json keeps the second of two equal keys.
+        // Brackets occur only in lists, also if serde_json drops a list because its key is repeated.
         (!line.contains('[')).then(|| map.into_iter().collect())
     }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2000))]
         #[test]
-        fn as_serde_json_reads_it(line in r#"\{("[ab\\nu0d8]{0,3}": ?("[ x\\"u0123d8]{0,8}"|-?[0-9]{1,2}(\.[0-9]{1,2})?(e[+-]?[0-9])?|true|null|\[1\]|tru),?){0,2}\}"#) {
+        fn agrees_with_serde_json(line in r#"\{("[ab\\nu0d8]{0,3}": ?("[ x\\"u0123d8]{0,8}"|-?[0-9]{1,2}(\.[0-9]{1,2})?(e[+-]?[0-9])?|true|null|\[1\]|tru),?){0,2}\}"#) {
             let ours = pairs(&line);
             match expected(&line) {
                 Some(theirs) => {
                     let mut names = 0;
                     scan(&line, &mut String::new(), |_, _| { names += 1; Ok(()) }).unwrap();
-                    // serde_json keeps the last of two equal keys; here they are refused.
+                    // serde_json keeps the last of two equal keys; this parser refuses them.
                     if names == theirs.len() {
                         let mut ours = ours.unwrap();
                         ours.sort();

@@ -1,7 +1,7 @@
-//! Label tokens: interned while reading, made into classes at the end, or read from a file of their own.
+//! Label tokens: they are interned while rows are read and converted to classes at the end, or read from a separate file.
 
 use crate::decompress::{display_name, read_whole};
-use crate::error::{Error, Result, shown};
+use crate::error::{Error, Result, excerpt};
 use crate::formats::{idx, npy};
 use crate::limits::Limits;
 use crate::remedy::{Limit, Message};
@@ -9,7 +9,7 @@ use evermargin::data::Labels;
 use std::collections::HashMap;
 use std::path::Path;
 
-/// Stands for "no label" among interned numbers.
+/// Interned number of rows without a label.
 pub(crate) const UNLABELED: u32 = u32::MAX;
 
 /// Distinct tokens in the order of their first appearance.
@@ -21,7 +21,7 @@ pub(crate) struct Interner<'a> {
 }
 
 impl<'a> Interner<'a> {
-    /// The number of a token; why it is no label otherwise.
+    /// Number of a token. The error is the reason why the token cannot be a label.
     #[inline]
     pub(crate) fn number(&mut self, token: &'a [u8]) -> std::result::Result<u32, String> {
         match self.last {
@@ -32,10 +32,13 @@ impl<'a> Interner<'a> {
 
     fn look_up(&mut self, token: &'a [u8]) -> std::result::Result<u32, String> {
         let text = std::str::from_utf8(token)
-            .map_err(|_| format!("label '{}' is not UTF-8; save the file as UTF-8", shown(token)))?
+            .map_err(|_| format!("label '{}' is not UTF-8; save the file as UTF-8", excerpt(token)))?
             .trim();
         if text.contains(|c: char| c.is_control()) {
-            return Err(format!("label '{}' holds a control character; is this a text file?", shown(token)));
+            return Err(format!(
+                "label '{}' holds a control character; is this a text file?",
+                excerpt(token)
+            ));
         }
         let number = if text.is_empty() || text == "?" {
             UNLABELED
@@ -54,7 +57,7 @@ impl<'a> Interner<'a> {
         Ok(number)
     }
 
-    /// Classes of rows whose labels are given by number.
+    /// Labels of rows that have these interned numbers.
     pub(crate) fn labels(&self, of: &[u32]) -> Labels {
         let distinct = Labels::from_tokens(self.tokens.iter().map(|t| Some(*t)));
         let class = |n: &u32| distinct.of.get(*n as usize).copied().flatten();
@@ -62,7 +65,7 @@ impl<'a> Interner<'a> {
     }
 }
 
-/// `3.`, `3.0` and `3.000` are the class `3`.
+/// Name of the class of a token: `3.`, `3.0` and `3.000` are the class `3`.
 fn plain(token: &str) -> &str {
     match token.split_once('.') {
         Some((whole, fraction)) if fraction.bytes().all(|b| b == b'0') => {
@@ -73,14 +76,13 @@ fn plain(token: &str) -> &str {
     }
 }
 
-/// Rows that carry no labels.
+/// Labels of rows without labels.
 pub(crate) fn none(rows: usize) -> Labels {
     Labels { classes: Vec::new(), of: vec![None; rows] }
 }
 
-/// Reads the labels of `rows` rows from a file of their own: one a line, or a one-dimensional `.npy` or IDX
-/// array. In the two-file form of SVMlin 0 stands for "no label", which is what it means here when the
-/// labels are −1, 0 and +1.
+/// Reads labels from a separate file: one per line, or a one-dimensional `.npy` or IDX array. If the labels are −1, 0 and
+/// +1, then 0 means "no label", as in the two-file format of SVMlin.
 pub(crate) fn from_file(path: &Path, limits: &Limits, notes: &mut Vec<Message>) -> Result<Labels> {
     let name = display_name(path);
     let bytes = read_whole(path, limits)?;
@@ -113,14 +115,16 @@ pub(crate) fn from_file(path: &Path, limits: &Limits, notes: &mut Vec<Message>) 
     let signs = interner.tokens.iter().all(|t| matches!(value(t), Some(v) if v.abs() == 1.0 || v == 0.0))
         && interner.tokens.iter().any(|t| value(t) == Some(-1.0));
     if signs && let Some(zero) = interner.tokens.iter().position(|t| value(t) == Some(0.0)) {
-        let mut hidden = 0;
+        let mut unlabeled = 0;
         for number in of.iter_mut().filter(|n| **n == zero as u32) {
             *number = UNLABELED;
-            hidden += 1;
+            unlabeled += 1;
         }
-        notes.push(format!("{hidden} labels of 0 beside -1 and +1 in {name} were read as no label").into());
-        let left = Labels::from_tokens(of.iter().map(|n| interner.tokens.get(*n as usize).copied()));
-        return Ok(left);
+        notes.push(
+            format!("{unlabeled} labels of 0 in addition to -1 and +1 in {name} were read as no label")
+                .into(),
+        );
+        return Ok(Labels::from_tokens(of.iter().map(|n| interner.tokens.get(*n as usize).copied())));
     }
     Ok(interner.labels(&of))
 }

@@ -1,9 +1,9 @@
-//! LIBSVM text: `label index:value …`, one sample a line, read in parallel.
+//! LIBSVM text: one sample `label index:value …` per line, read in parallel.
 //!
-//! The bytes are cut at line ends into pieces of fixed size, whatever the number of threads, so that the matrix
-//! and the first error reported are always the same. Rows are kept sorted, without zeros and without repeats.
+//! The bytes are cut at line ends into pieces whose size does not depend on the number of threads, so that the matrix and
+//! the reported error are always the same. Rows are sorted and have neither zeros nor repeated indices.
 
-use crate::error::{Error, Fault, Result, shown};
+use crate::error::{Error, Fault, Result, excerpt};
 use crate::formats::labels::{Interner, UNLABELED};
 use crate::formats::number;
 use crate::limits::{Limits, index_too_large, line_too_long};
@@ -11,30 +11,30 @@ use crate::remedy::{Limit, Message, Remedy};
 use evermargin::data::{Labels, MAX_ABS, Matrix};
 use rayon::prelude::*;
 
-const PIECE: usize = 1 << 19;
+const PIECE_BYTES: usize = 1 << 19;
 
-/// Pieces read at a time; their memory is used again for the next.
-const WAVE: usize = 16;
+/// Number of pieces read in parallel; their memory is reused for the next ones.
+const PIECES_PER_ROUND: usize = 16;
 
-/// What a LIBSVM text holds.
+/// Contents of a LIBSVM text.
 pub(crate) struct Text {
     pub(crate) x: Matrix,
     pub(crate) labels: Labels,
     pub(crate) zero_based: bool,
     pub(crate) unsorted: bool,
-    /// Rows that were left out, in order; empty where the first of them is an error.
+    /// Rows that were skipped, in order; empty if the first bad row is an error.
     pub(crate) bad: Vec<Fault>,
 }
 
-/// What to do about a row that cannot be used.
+/// Treatment of a row that cannot be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OnBadRow {
     Fail,
     LeaveOut,
 }
 
-/// Reads a LIBSVM text. `base` is the number of the first column when the caller knows it; otherwise it is 0
-/// if index 0 occurs and 1 if it does not. At least `cols` columns are given back.
+/// Reads a LIBSVM text. `base` is the number of the first column if the caller knows it; otherwise it is 0 if index 0 occurs,
+/// else 1. The matrix has at least `cols` columns.
 pub(crate) fn read(
     file: &str,
     bytes: &[u8],
@@ -42,10 +42,10 @@ pub(crate) fn read(
     cols: Option<usize>,
     limits: &Limits,
 ) -> Result<Text> {
-    read_in_pieces(file, bytes, base, cols, limits, PIECE, OnBadRow::Fail)
+    read_in_pieces(file, bytes, base, cols, limits, PIECE_BYTES, OnBadRow::Fail)
 }
 
-/// [`read`], with rows left out that cannot be used. There may be no row at all.
+/// Like [`read`], but skips rows that cannot be used. The result may have no rows.
 pub(crate) fn read_usable(
     file: &str,
     bytes: &[u8],
@@ -53,7 +53,7 @@ pub(crate) fn read_usable(
     cols: Option<usize>,
     limits: &Limits,
 ) -> Result<Text> {
-    read_in_pieces(file, bytes, base, cols, limits, PIECE, OnBadRow::LeaveOut)
+    read_in_pieces(file, bytes, base, cols, limits, PIECE_BYTES, OnBadRow::LeaveOut)
 }
 
 fn read_in_pieces(
@@ -69,50 +69,50 @@ fn read_in_pieces(
     let bounds = cut(bytes, size);
     let first_index = u64::from(base == Some(1));
     let windows: Vec<&[usize]> = bounds.windows(2).collect();
-    let mut whole = Whole::with_room(bytes, limits).map_err(|what| Error::content(file, what))?;
+    let mut all = AllRows::with_room(bytes, limits).map_err(|what| Error::content(file, what))?;
     let mut pieces: Vec<Piece<'_>> = Vec::new();
-    pieces.resize_with(WAVE.min(windows.len()), Piece::default);
-    for wave in windows.chunks(WAVE) {
+    pieces.resize_with(PIECES_PER_ROUND.min(windows.len()), Piece::default);
+    for round in windows.chunks(PIECES_PER_ROUND) {
         let read: Vec<_> = pieces
             .par_iter_mut()
-            .zip(wave)
+            .zip(round)
             .map(|(piece, w)| piece.read(&bytes[w[0]..w[1]], first_index, limits, on_bad_row))
             .collect();
         for (piece, result) in pieces.iter_mut().zip(read) {
             result.map_err(|mut fault| {
-                fault.place.line += whole.lines;
+                fault.place.line += all.lines;
                 fault.within(file)
             })?;
-            whole.add(piece).map_err(|what| Error::content(file, what))?;
+            all.add(piece).map_err(|what| Error::content(file, what))?;
         }
-        if whole.of.len() > limits.max_rows {
+        if all.of.len() > limits.max_rows {
             let line = line_of_row(bytes, limits.max_rows);
             let what =
                 Message::new(format!("more than {} rows", limits.max_rows), Remedy::Raise(Limit::Rows));
             return Err(Error::line(file, line, what));
         }
     }
-    let some_bad = !whole.bad.is_empty();
-    if whole.of.is_empty() && !some_bad {
+    let some_bad = !all.bad.is_empty();
+    if all.of.is_empty() && !some_bad {
         let what =
             if bytes.is_empty() { "the file is empty" } else { "no rows; every line is blank or a comment" };
         return Err(Error::content(file, what));
     }
-    if !whole.pairs && cols.is_none() && !some_bad {
+    if !all.pairs && cols.is_none() && !some_bad {
         return Err(Error::content(file, "no index:value pair in any row; is it LIBSVM text?"));
     }
-    let zero_based = base == Some(0) || whole.zero;
+    let zero_based = base == Some(0) || all.zero;
     if !zero_based {
-        whole.indices.iter_mut().for_each(|i| *i -= 1);
+        all.indices.iter_mut().for_each(|i| *i -= 1);
     }
-    let width = if whole.pairs { whole.highest as usize + usize::from(zero_based) } else { 0 };
-    let labels = whole.names.labels(&whole.of);
-    let x = Matrix::csr(whole.indptr, whole.indices, whole.values, width.max(cols.unwrap_or(0)))
+    let width = if all.pairs { all.highest as usize + usize::from(zero_based) } else { 0 };
+    let labels = all.names.labels(&all.of);
+    let x = Matrix::csr(all.indptr, all.indices, all.values, width.max(cols.unwrap_or(0)))
         .map_err(|e| Error::content(file, e.to_string()))?;
-    Ok(Text { x, labels, zero_based, unsorted: whole.unsorted, bad: whole.bad })
+    Ok(Text { x, labels, zero_based, unsorted: all.unsorted, bad: all.bad })
 }
 
-/// Offsets of pieces that begin at line starts, the end included.
+/// Offsets of pieces that begin at line starts, and the end.
 fn cut(bytes: &[u8], size: usize) -> Vec<usize> {
     let mut bounds = vec![0];
     let mut at = 0;
@@ -127,8 +127,8 @@ fn cut(bytes: &[u8], size: usize) -> Vec<usize> {
     bounds
 }
 
-/// All rows read so far, indices as written.
-struct Whole<'a> {
+/// All rows read, with indices as written.
+struct AllRows<'a> {
     lines: u64,
     indptr: Vec<usize>,
     indices: Vec<u32>,
@@ -142,13 +142,13 @@ struct Whole<'a> {
     bad: Vec<Fault>,
 }
 
-impl<'a> Whole<'a> {
-    /// Room for everything that the text can hold, so that nothing is allocated on the way: a value for each colon, a row for
-    /// each line. What is reserved but not used costs nothing.
+impl<'a> AllRows<'a> {
+    /// Reserves memory for the whole text, one value per colon and one row per line, so that nothing is allocated later.
+    /// Reserved memory that is not used costs nothing.
     fn with_room(bytes: &[u8], limits: &Limits) -> std::result::Result<Self, Message> {
         let values = memchr::memchr_iter(b':', bytes).count();
         let rows = memchr::memchr_iter(b'\n', bytes).count() + 1;
-        limits.room(values.saturating_mul(12).saturating_add(rows.saturating_mul(20)))?;
+        limits.check_memory(values.saturating_mul(12).saturating_add(rows.saturating_mul(20)))?;
         let mut indptr = limits.vector(rows + 1)?;
         indptr.push(0);
         Ok(Self {
@@ -188,7 +188,7 @@ impl<'a> Whole<'a> {
     }
 }
 
-/// The rows of one piece, indices as written.
+/// Rows of one piece, with indices as written.
 #[derive(Default)]
 struct Piece<'a> {
     lines: u64,
@@ -205,7 +205,7 @@ struct Piece<'a> {
 }
 
 impl<'a> Piece<'a> {
-    /// Reads the rows of `bytes` in place of those read before.
+    /// Replaces the rows by those of `bytes`.
     fn read(
         &mut self,
         bytes: &'a [u8],
@@ -231,7 +231,7 @@ impl<'a> Piece<'a> {
         Ok(())
     }
 
-    /// Reads a row, or leaves it out and notes why.
+    /// Reads a row, or skips it and records the reason.
     fn usable_row(&mut self, line: &'a [u8], comments: bool, first_index: u64, limits: &Limits) {
         let before = (self.highest, self.pairs, self.zero, self.unsorted);
         let (rows, values) = (self.ends.len(), self.values.len());
@@ -250,7 +250,7 @@ impl<'a> Piece<'a> {
         }
     }
 
-    /// Forgets the rows but keeps their memory.
+    /// Removes the rows but keeps their memory.
     fn clear(&mut self) {
         self.ends.clear();
         self.indices.clear();
@@ -315,7 +315,7 @@ impl<'a> Piece<'a> {
             self.pairs = true;
             let index = index as u32;
             self.highest = self.highest.max(index);
-            // Zeros are kept until the row is known to be without repeats, if it is not sorted.
+            // An unsorted row keeps its zeros, because `sort_row` checks it for repeats.
             if value != 0.0 || !sorted {
                 self.indices.push(index);
                 self.values.push(value);
@@ -328,7 +328,7 @@ impl<'a> Piece<'a> {
         Ok(())
     }
 
-    /// Sorts the row read last and refuses repeats. The line is read again, for it may hold zeros already left out.
+    /// Sorts the last row and returns an error for repeats. The line is parsed again, because zeros were dropped before.
     #[cold]
     fn sort_row(&mut self, line: &[u8], row_start: usize) -> std::result::Result<(), Fault> {
         let mut pairs = Vec::new();
@@ -366,7 +366,7 @@ fn check_length(line: &[u8], number: u64, limits: &Limits) -> std::result::Resul
     Err(Fault::new(number, 0, line_too_long(limits.max_line)))
 }
 
-/// A value of at most 15 digits and nothing else, as most values in such files are.
+/// Parses a value of at most 15 digits and no other characters, as most values in such files are.
 #[inline]
 fn small_number(line: &[u8], start: usize) -> Option<(f64, usize)> {
     let mut p = start;
@@ -379,7 +379,7 @@ fn small_number(line: &[u8], start: usize) -> Option<(f64, usize)> {
     (ends && p > start && p - start <= 15).then_some((whole as f64, p))
 }
 
-/// The line without comment and line end.
+/// Line without comment and line end.
 #[inline]
 pub(crate) fn content(line: &[u8], comments: bool) -> &[u8] {
     let comment = if comments { memchr::memchr(b'#', line) } else { None };
@@ -422,14 +422,14 @@ fn bad_pair(line: u64, text: &[u8], start: usize, cap: u64) -> Fault {
         Some(colon) if whole(&digits[..colon]) && digits.len() < token.len() => {
             format!(
                 "index {} is negative; indices are whole numbers from 1",
-                shown(&token[..=colon]).trim_end_matches(':')
+                excerpt(&token[..=colon]).trim_end_matches(':')
             )
         }
         Some(colon) if whole(&digits[..colon]) => {
-            return Fault::new(line, start + 1, index_too_large(shown(&digits[..colon]), cap));
+            return Fault::new(line, start + 1, index_too_large(excerpt(&digits[..colon]), cap));
         }
-        Some(colon) => format!("index '{}' is not a whole number", shown(&digits[..colon])),
-        None => format!("expected index:value, found '{}'", shown(token)),
+        Some(colon) => format!("index '{}' is not a whole number", excerpt(&digits[..colon])),
+        None => format!("expected index:value, found '{}'", excerpt(token)),
     };
     Fault::new(line, start + 1, what)
 }
@@ -447,19 +447,22 @@ fn bad_index(line: u64, start: usize, index: u64, cap: u64) -> Fault {
 #[cold]
 fn bad_value(line: u64, text: &[u8], start: usize, index: u64) -> Fault {
     let token = &text[start.min(text.len())..token_end(text, start.min(text.len()))];
-    Fault { cell: Some((index.to_string(), shown(token))), ..Fault::new(line, start + 1, value_fault(token)) }
+    Fault {
+        cell: Some((index.to_string(), excerpt(token))),
+        ..Fault::new(line, start + 1, value_fault(token))
+    }
 }
 
-/// Why a token is not a usable value.
+/// Reason why a token is not a usable value.
 pub(crate) fn value_fault(token: &[u8]) -> String {
     let word = std::str::from_utf8(token).ok().and_then(|t| t.parse::<f64>().ok());
     match word {
         _ if token.is_empty() => "a value is missing after the colon".to_string(),
         Some(v) if !v.is_finite() => {
-            format!("value {} is not a finite number; replace missing values", shown(token))
+            format!("value {} is not a finite number; replace missing values", excerpt(token))
         }
-        Some(_) => format!("value {} is larger than 1e100; rescale the data", shown(token)),
-        None => format!("value '{}' is not a number", shown(token)),
+        Some(_) => format!("value {} is larger than 1e100; rescale the data", excerpt(token)),
+        None => format!("value '{}' is not a number", excerpt(token)),
     }
 }
 
@@ -470,20 +473,20 @@ mod tests {
     use std::fmt::Write;
 
     #[test]
-    fn pieces_begin_at_line_starts() {
+    fn cuts_pieces_at_line_starts() {
         assert_eq!(cut(b"ab\ncd\nef\n", 2), [0, 3, 6, 9]);
         assert_eq!(cut(b"ab\ncd\nef\n", 100), [0, 9]);
         assert_eq!(cut(b"", 2), [0, 0]);
     }
 
     #[test]
-    fn comments_and_line_ends_are_no_content() {
+    fn strips_comments_and_line_ends() {
         assert_eq!(content(b"1 2:3 # note", true), b"1 2:3 ");
         assert_eq!(content(b"1 2:3\r", false), b"1 2:3");
     }
 
     #[test]
-    fn the_first_error_is_reported_whatever_the_pieces() {
+    fn reports_first_error_for_any_piece_size() {
         let text = b"1 1:1\n# c\n2 2:x\n1 1:1\n3 -1:4\n";
         for size in [1, 3, 7, 20, 1000] {
             let error = read_in_pieces("f", text, None, None, &Limits::default(), size, OnBadRow::Fail)
@@ -493,9 +496,9 @@ mod tests {
         }
     }
 
-    /// A bad row leaves no trace in the matrix: neither a value nor the width of the columns it named.
+    /// A bad row adds neither values nor columns to the matrix.
     #[test]
-    fn usable_rows_are_those_of_the_text_without_the_bad_ones() {
+    fn bad_rows_do_not_change_matrix() {
         let text = b"1 1:1\n2 900:1 2:x\n# c\n1 2:3\n3 5:1 5:2\nnan 1:1\n1 0:\0\n2 1:inf\n";
         let good = read("f", b"1 1:1\n1 2:3\n", Some(1), None, &Limits::default()).unwrap();
         for size in [1, 7, 1000] {
@@ -513,7 +516,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pieces_do_not_change_what_is_read(
+        fn reads_same_rows_for_any_piece_size(
             rows in prop::collection::vec((0..5u8, prop::collection::btree_map(0..40u32, -9.0..9.0f64, 0..6)), 1..40),
             size in 1..200usize,
         ) {
@@ -526,10 +529,10 @@ mod tests {
                 text.push('\n');
             }
             let read = |size| read_in_pieces("f", text.as_bytes(), Some(0), Some(40), &Limits::default(), size, OnBadRow::Fail);
-            let whole = read(1 << 20).unwrap();
+            let all = read(1 << 20).unwrap();
             let parts = read(size).unwrap();
-            prop_assert_eq!(whole.x, parts.x);
-            prop_assert_eq!(whole.labels, parts.labels);
+            prop_assert_eq!(all.x, parts.x);
+            prop_assert_eq!(all.labels, parts.labels);
         }
     }
 }

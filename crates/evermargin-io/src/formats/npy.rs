@@ -1,7 +1,7 @@
-//! NumPy arrays: `.npy` (format versions 1 to 3). The header is a short Python literal of which only the three
-//! keys NumPy writes are understood; nothing is allocated before the shape is known to fit the bytes there.
+//! NumPy arrays: `.npy` (format versions 1 to 3). The header is a short Python literal, of which only the three keys that
+//! NumPy writes are read. Nothing is allocated before the shape was checked against the number of bytes.
 
-use crate::error::{Error, Result, shown};
+use crate::error::{Error, Result, excerpt};
 use crate::formats::number;
 use crate::limits::Limits;
 use crate::remedy::{Limit, Message};
@@ -10,22 +10,22 @@ use evermargin::data::Matrix;
 const MAGIC: &[u8] = b"\x93NUMPY";
 const MAX_HEADER: usize = 1 << 16;
 
-/// True for the bytes of a `.npy` file.
+/// Whether bytes begin like a `.npy` file.
 pub(crate) fn is_npy(bytes: &[u8]) -> bool {
     bytes.starts_with(MAGIC)
 }
 
-/// The matrix of a two-dimensional `.npy` file.
+/// Reads the matrix of a two-dimensional `.npy` file.
 pub(crate) fn read_matrix(file: &str, bytes: &[u8], limits: &Limits) -> Result<Matrix> {
     Array::parse(bytes).and_then(|a| a.matrix(limits)).map_err(|what| Error::content(file, what))
 }
 
-/// The labels of a one-dimensional `.npy` file, as tokens.
+/// Reads the labels of a one-dimensional `.npy` file as tokens.
 pub(crate) fn read_labels(file: &str, bytes: &[u8], limits: &Limits) -> Result<Vec<String>> {
     Array::parse(bytes).and_then(|a| a.tokens(limits)).map_err(|what| Error::content(file, what))
 }
 
-/// An array as it lies in the file; the shape is known to fit `data`.
+/// Array in the bytes of a file; the shape was checked against the length of `data`.
 pub(crate) struct Array<'a> {
     kind: u8,
     size: usize,
@@ -38,7 +38,7 @@ pub(crate) struct Array<'a> {
 type Parsed<T> = std::result::Result<T, Message>;
 
 impl<'a> Array<'a> {
-    /// Parses the header and bounds the array by the bytes that follow it.
+    /// Parses the header and checks the shape against the bytes after it.
     pub(crate) fn parse(bytes: &'a [u8]) -> Parsed<Self> {
         let body = bytes.strip_prefix(MAGIC).ok_or("not a .npy array")?;
         let (header, data) = match body {
@@ -61,26 +61,26 @@ impl<'a> Array<'a> {
         let fortran = match value_of(text, "fortran_order")? {
             t if t.starts_with("True") => true,
             t if t.starts_with("False") => false,
-            _ => return Err("the .npy header does not say fortran_order".into()),
+            _ => return Err("fortran_order in the .npy header is neither True nor False".into()),
         };
         let shape = tuple(value_of(text, "shape")?)?;
         let needed = shape.iter().try_fold(size, |n, d| n.checked_mul(*d));
         if needed.is_none_or(|n| n > data.len()) {
             return Err(format!(
                 "the header declares an array of shape {} but only {} bytes follow; the file is cut short or damaged",
-                spelled(&shape),
+                shape_text(&shape),
                 data.len()
             ).into());
         }
         Ok(Self { kind, size, big_endian, fortran, shape, data })
     }
 
-    /// The array as one row a sample.
+    /// Converts the array to a matrix with one row per sample.
     pub(crate) fn matrix(&self, limits: &Limits) -> Parsed<Matrix> {
         let [rows, cols] = self.shape[..] else {
             return Err(format!(
-                "the array has shape {}; two dimensions are needed, one sample a row (reshape it with numpy)",
-                spelled(&self.shape)
+                "the array has shape {}; two dimensions are needed, one row per sample (reshape it with numpy)",
+                shape_text(&self.shape)
             )
             .into());
         };
@@ -97,10 +97,10 @@ impl<'a> Array<'a> {
         Matrix::dense(values, rows, cols).map_err(|e| e.to_string().into())
     }
 
-    /// The array as label tokens; NaN is no label.
+    /// Converts the array to label tokens; NaN means no label.
     pub(crate) fn tokens(&self, limits: &Limits) -> Parsed<Vec<String>> {
         let count = self.vector("labels", limits)?;
-        limits.room(count.saturating_mul(size_of::<String>() + self.size))?;
+        limits.check_memory(count.saturating_mul(size_of::<String>() + self.size))?;
         if self.size > 0 && matches!(self.kind, b'U' | b'S') {
             return Ok(self.data.chunks_exact(self.size).take(count).map(|c| self.text(c)).collect());
         }
@@ -108,11 +108,11 @@ impl<'a> Array<'a> {
         Ok((0..count).map(|i| token(self.number(i))).collect())
     }
 
-    /// A vector of whole numbers.
-    pub(crate) fn whole(&self, what: &str, limits: &Limits) -> Parsed<Vec<usize>> {
+    /// Converts the array to a vector of whole numbers.
+    pub(crate) fn whole_numbers(&self, what: &str, limits: &Limits) -> Parsed<Vec<usize>> {
         let count = self.vector(what, limits)?;
         self.numeric()?;
-        limits.room(count.saturating_mul(8))?;
+        limits.check_memory(count.saturating_mul(8))?;
         let number = |i| {
             let value = self.number(i);
             if value >= 0.0 && value <= (1u64 << 53) as f64 && value.fract() == 0.0 {
@@ -124,7 +124,7 @@ impl<'a> Array<'a> {
         (0..count).map(number).collect()
     }
 
-    /// A vector of numbers.
+    /// Converts the array to a vector of numbers.
     pub(crate) fn numbers(&self, what: &str, limits: &Limits) -> Parsed<Vec<f64>> {
         let count = self.vector(what, limits)?;
         self.numeric()?;
@@ -133,7 +133,7 @@ impl<'a> Array<'a> {
         Ok(numbers)
     }
 
-    /// The text of an array of one string (`format` of a SciPy archive).
+    /// Text of an array of one string (`format` of a SciPy archive).
     pub(crate) fn single_text(&self) -> String {
         self.text(self.data.get(..self.size).unwrap_or_default())
     }
@@ -142,10 +142,11 @@ impl<'a> Array<'a> {
         match self.shape[..] {
             [count] | [count, 1] if count <= limits.max_cells => Ok(count),
             [count] | [count, 1] => Err(crate::limits::over(count, "values", limits.max_cells, Limit::Cells)),
-            _ => {
-                Err(format!("{what}: the array has shape {}; one dimension is needed", spelled(&self.shape))
-                    .into())
-            }
+            _ => Err(format!(
+                "{what}: the array has shape {}; one dimension is needed",
+                shape_text(&self.shape)
+            )
+            .into()),
         }
     }
 
@@ -196,7 +197,7 @@ impl<'a> Array<'a> {
     }
 }
 
-/// How a numeric label is spelled; NaN is how some libraries mark a missing label.
+/// Text of a numeric label; `?` for NaN, by which some libraries mark a missing label.
 pub(crate) fn token(value: f64) -> String {
     if value.is_nan() {
         return "?".into();
@@ -210,7 +211,7 @@ fn value_of<'t>(header: &'t str, key: &str) -> Parsed<&'t str> {
     let at = header
         .find(&format!("'{key}':"))
         .map(|at| at + key.len() + 3)
-        .ok_or_else(|| format!("the .npy header does not say {key}"))?;
+        .ok_or_else(|| format!("the .npy header has no {key}"))?;
     Ok(header[at..].trim_start())
 }
 
@@ -225,7 +226,7 @@ fn dtype(descr: &str) -> Parsed<(u8, usize, bool)> {
         };
         format!(
             "values of type {} are not read; convert them with numpy's astype('float64')",
-            shown(kind.as_bytes())
+            excerpt(kind.as_bytes())
         )
     };
     let name = descr.strip_prefix('\'').and_then(|t| t.split_once('\'')).ok_or_else(unknown)?.0;
@@ -253,12 +254,12 @@ fn tuple(text: &str) -> Parsed<Vec<usize>> {
     parts.iter().map(|p| p.trim_end_matches('L').parse().map_err(|_| bad().into())).collect()
 }
 
-fn spelled(shape: &[usize]) -> String {
+fn shape_text(shape: &[usize]) -> String {
     let parts: Vec<String> = shape.iter().map(ToString::to_string).collect();
     format!("({})", parts.join(", "))
 }
 
-/// IEEE 754 half precision.
+/// Value of an IEEE 754 half-precision number.
 fn half(bits: u16) -> f64 {
     let sign = if bits >> 15 == 1 { -1.0 } else { 1.0 };
     let (exponent, fraction) = (i32::from(bits >> 10 & 31), f64::from(bits & 1023));
@@ -275,7 +276,7 @@ mod tests {
     use super::half;
 
     #[test]
-    fn half_precision() {
+    fn decodes_half_precision() {
         assert_eq!(half(0x3c00), 1.0);
         assert_eq!(half(0xc000), -2.0);
         assert_eq!(half(0x0001), 2f64.powi(-24));

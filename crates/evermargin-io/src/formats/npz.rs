@@ -4,7 +4,7 @@ use crate::decompress::read_bounded;
 use crate::error::{Error, Result};
 use crate::formats::npy::Array;
 use crate::limits::{Limits, too_many_bytes};
-use crate::memory::spelled;
+use crate::memory::size_text;
 use crate::remedy::{Limit, Message, Remedy};
 use evermargin::data::Matrix;
 use std::collections::BTreeMap;
@@ -13,10 +13,10 @@ use std::io::{Cursor, Read};
 const MATRIX: [&str; 4] = ["X", "x", "data", "arr_0"];
 const LABELS: [&str; 4] = ["y", "labels", "target", "arr_1"];
 
-/// Matrix and label tokens of an archive.
+/// Reads the matrix and the label tokens of an archive.
 pub(crate) fn read(file: &str, bytes: &[u8], limits: &Limits) -> Result<(Matrix, Option<Vec<String>>)> {
     let members = members(file, bytes, limits)?;
-    let limits = &limits.less(members.values().map(Vec::len).sum());
+    let limits = &limits.reduced_by(members.values().map(Vec::len).sum());
     let array = |key: &str| members.get(key).map(|b| Array::parse(b).map_err(|what| within(file, key, what)));
     let find = |keys: &[&'static str]| keys.iter().copied().find(|k| members.contains_key(*k));
 
@@ -52,7 +52,7 @@ fn labels(
     Array::parse(bytes).and_then(|a| a.tokens(limits)).map(Some).map_err(|what| within(file, key, what))
 }
 
-/// The members we know by name, unpacked; together they may not pass the cap.
+/// Decompresses the members with known names; returns an error if their total size exceeds the limits.
 fn members(file: &str, bytes: &[u8], limits: &Limits) -> Result<BTreeMap<String, Vec<u8>>> {
     let damaged =
         |e: &dyn std::fmt::Display| Error::content(file, format!("the .npz archive is damaged ({e})"));
@@ -83,30 +83,31 @@ fn members(file: &str, bytes: &[u8], limits: &Limits) -> Result<BTreeMap<String,
     Ok(members)
 }
 
-/// Why the members of an archive of `input` bytes are not unpacked.
+/// Message for an archive of `input` bytes whose members are too large.
 fn too_much(input: u64, memory: u64, limits: &Limits) -> Message {
     if limits.max_bytes <= memory {
         return too_many_bytes(limits.max_bytes);
     }
-    let what = format!("its {} expand to more than the memory limit of {}", spelled(input), spelled(memory));
+    let what =
+        format!("its {} expand to more than the memory limit of {}", size_text(input), size_text(memory));
     Message::new(what, Remedy::UseLessMemory)
 }
 
-/// Compressed rows as SciPy writes them; columns are sorted where they were not.
+/// Converts compressed sparse rows of SciPy to a matrix; columns are sorted if necessary.
 fn sparse(members: &BTreeMap<String, Vec<u8>>, limits: &Limits) -> std::result::Result<Matrix, Message> {
     let array = |key: &str| Array::parse(members.get(key).map_or(&[][..], Vec::as_slice));
     let format = array("format")?.single_text();
     if format != "csr" {
         return Err(format!(
             "a sparse matrix in '{}' form; save it with .tocsr()",
-            crate::error::shown(format.as_bytes())
+            crate::error::excerpt(format.as_bytes())
         )
         .into());
     }
-    let shape = array("shape")?.whole("shape", limits)?;
+    let shape = array("shape")?.whole_numbers("shape", limits)?;
     let [rows, cols] = shape[..] else { return Err("the shape of a sparse matrix has two numbers".into()) };
-    let indptr = array("indptr")?.whole("indptr", limits)?;
-    let indices = array("indices")?.whole("indices", limits)?;
+    let indptr = array("indptr")?.whole_numbers("indptr", limits)?;
+    let indices = array("indices")?.whole_numbers("indices", limits)?;
     let values = array("data")?.numbers("data", limits)?;
     if cols > limits.columns() {
         return Err(crate::limits::over(cols, "columns", limits.columns(), Limit::Columns));

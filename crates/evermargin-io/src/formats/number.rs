@@ -1,16 +1,16 @@
-//! Decimal numbers from bytes, bit for bit what `str::parse::<f64>` gives, without going through `str`.
+//! Parser of decimal numbers in bytes. Its results are bit-identical to those of `str::parse::<f64>`.
 //!
-//! A decimal m·10^e with m < 2^53 and |e| ≤ 22 is one correctly rounded product or quotient of two exact
-//! doubles (Clinger 1990, the fast path); everything else is left to the standard library.
+//! A decimal m·10^e with m < 2^53 and |e| ≤ 22 is a correctly rounded product or quotient of two exact doubles (the fast
+//! path of Clinger 1990); all other numbers are parsed by the standard library.
 
 const POWERS: [f64; 23] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
     1e19, 1e20, 1e21, 1e22,
 ];
 
-/// Reads the number that starts at `start` and ends before a space, a tab or the end of `line`.
-/// Gives the number and where it ends; `None` when the token is not a decimal number.
-/// The number may be infinite (`1e999`); words such as `nan` and `inf` are not numbers here.
+/// Parses the number that starts at `start` and ends before a space, a tab or the end of `line`. Returns the number and
+/// its end; `None` if the token is not a decimal number. The number may be infinite (`1e999`); words such as `nan` and `inf`
+/// are not numbers.
 #[inline]
 pub(crate) fn scan(line: &[u8], start: usize) -> Option<(f64, usize)> {
     let mut p = start;
@@ -53,7 +53,7 @@ pub(crate) fn scan(line: &[u8], start: usize) -> Option<(f64, usize)> {
     if p < line.len() && !matches!(line[p], b' ' | b'\t') {
         return None;
     }
-    // 19 digits cannot have wrapped a u64.
+    // 19 digits do not overflow a u64.
     if digits <= 19 && mantissa < (1 << 53) && (-22..=22).contains(&exponent) {
         let m = mantissa as f64;
         let power = POWERS[exponent.unsigned_abs() as usize];
@@ -64,12 +64,12 @@ pub(crate) fn scan(line: &[u8], start: usize) -> Option<(f64, usize)> {
     Some((text.parse().ok()?, p))
 }
 
-/// The number a whole token spells, if it does.
+/// Parses a whole token; `None` if it is not a number.
 pub(crate) fn parse(token: &[u8]) -> Option<f64> {
     scan(token, 0).filter(|(_, end)| *end == token.len()).map(|(value, _)| value)
 }
 
-/// The shortest decimal that reads back to the same bits, without a trailing `.0`.
+/// Writes the shortest decimal that reads back to the same bits, without a trailing `.0`.
 pub(crate) fn write(out: &mut Vec<u8>, value: f64) {
     use std::io::Write;
     // Writing to a vector cannot fail.
@@ -80,7 +80,7 @@ pub(crate) fn write(out: &mut Vec<u8>, value: f64) {
     }
 }
 
-/// Passes over a sign; whether it was a minus.
+/// Skips a sign; returns whether it is a minus.
 fn skip_sign(line: &[u8], p: &mut usize) -> bool {
     let sign = line.get(*p).copied();
     *p += usize::from(matches!(sign, Some(b'-' | b'+')));
@@ -98,13 +98,13 @@ mod tests {
     use super::{parse, scan, write};
     use proptest::prelude::*;
 
-    fn agrees(text: &str) {
+    fn assert_agrees(text: &str) {
         let expected: f64 = text.parse().unwrap();
         assert_eq!(parse(text.as_bytes()).map(f64::to_bits), Some(expected.to_bits()), "{text}");
     }
 
     #[test]
-    fn adversarial_decimals_agree_with_the_standard_library() {
+    fn parses_adversarial_decimals_like_standard_library() {
         for text in [
             "0",
             "-0",
@@ -148,12 +148,12 @@ mod tests {
             "6.0000",
             "-1.0000",
         ] {
-            agrees(text);
+            assert_agrees(text);
         }
     }
 
     #[test]
-    fn words_and_scraps_are_not_numbers() {
+    fn refuses_words_and_fragments() {
         for text in [
             "", "-", "+", ".", "e5", "1e", "1e+", "nan", "inf", "-inf", "infinity", "1_0", "0x1", "1:2",
             "1 ", "1,5", "--1",
@@ -163,24 +163,24 @@ mod tests {
     }
 
     #[test]
-    fn a_number_ends_at_a_blank() {
+    fn scan_stops_at_blank() {
         assert_eq!(scan(b"a 12.5\t7", 2), Some((12.5, 6)));
     }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(3000))]
         #[test]
-        fn random_decimals_agree(text in "[+-]?[0-9]{1,22}(\\.[0-9]{0,22})?([eE][+-]?[0-9]{1,3})?") {
-            agrees(&text);
+        fn parses_random_decimals_like_standard_library(text in "[+-]?[0-9]{1,22}(\\.[0-9]{0,22})?([eE][+-]?[0-9]{1,3})?") {
+            assert_agrees(&text);
         }
 
         #[test]
-        fn short_decimals_agree(text in "-?[0-9]{0,4}\\.[0-9]{1,8}") {
-            agrees(&text);
+        fn parses_short_decimals_like_standard_library(text in "-?[0-9]{0,4}\\.[0-9]{1,8}") {
+            assert_agrees(&text);
         }
 
         #[test]
-        fn what_is_written_reads_back(bits in any::<u64>()) {
+        fn reads_back_written_numbers(bits in any::<u64>()) {
             let value = f64::from_bits(bits);
             prop_assume!(value.is_finite());
             let mut text = Vec::new();

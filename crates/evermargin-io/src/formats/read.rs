@@ -1,4 +1,4 @@
-//! Reading a data set, whatever its format.
+//! Reading of data sets in all formats.
 
 use crate::decompress::{decompress_within, display_name, read_within};
 use crate::error::{Error, Result};
@@ -11,31 +11,31 @@ use evermargin::data::{Labels, Matrix};
 use evermargin::model::{Column, InputSpec, LabelPosition, ViewFile};
 use std::path::{Path, PathBuf};
 
-/// Samples and what is known about them.
+/// Samples with their labels and a description of their features.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dataset {
-    /// One sample a row, in the layout that suits it.
+    /// One sample per row, dense or sparse depending on the number of zeros.
     pub x: Matrix,
-    /// Their labels.
+    /// Labels of the samples.
     pub labels: Labels,
-    /// How table columns became features; empty when the data came as a matrix.
+    /// Encoding of table columns as features; empty if the data is no table.
     pub columns: Vec<Column>,
-    /// The number of the first column in LIBSVM text (0 or 1), as found or as given.
+    /// Number of the first column in LIBSVM text (0 or 1), as found or as given.
     pub index_base: Option<u8>,
-    /// Where the label of a table stood, for the model to remember.
+    /// Position of the label in a table, to be stored in the model.
     pub label: Option<LabelPosition>,
-    /// The class that is told from all others together.
+    /// The class that is learned against the union of all others, if the problem is reduced to two classes.
     pub positive: Option<String>,
-    /// Whether the rows of a kernel matrix began with their number, which was left out.
+    /// Whether the rows of a kernel matrix began with their number, which was removed.
     pub serial_column: bool,
-    /// The files whose columns stand side by side, if there were several.
+    /// The files whose columns were concatenated, if there were several.
     pub files: Vec<ViewFile>,
-    /// What the user should know: guesses taken, things mended on the way.
+    /// Notes for the user about guesses and corrections.
     pub notes: Vec<Message>,
 }
 
 impl Dataset {
-    /// How the file became features and labels, for a model to keep.
+    /// Mapping of the file to features and labels, to be stored in a model.
     pub fn input_spec(&self) -> InputSpec {
         InputSpec::new(self.columns.clone(), self.label.clone(), self.index_base)
             .with_positive(self.positive.clone())
@@ -44,59 +44,60 @@ impl Dataset {
     }
 }
 
-/// A column of a table: its label, or one to be treated in another way.
+/// Column of a table that the user specifies: the label or another column with a special use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LabelColumn {
-    /// By its name in the header.
+    /// Name in the header.
     Name(String),
-    /// By its position, counted from 1.
+    /// Position, counted from 1.
     Index(usize),
 }
 
-/// What the caller knows about a data set. By default: nothing.
+/// Options for reading a data set. By default all properties of the data are detected.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ReadOptions {
-    /// The format, instead of guessing it.
+    /// Format of the file; detected by default.
     pub format: Option<Format>,
-    /// The label column of a table.
+    /// Label column of a table.
     pub label: Option<LabelColumn>,
-    /// Name of the label column in messages; none: the label.
+    /// Name of the label column in messages; "the label" by default.
     pub label_purpose: Option<&'static str>,
-    /// Whether the data have no label: every column of a table is a feature, and labels beside rows are not looked at, unless in
-    /// `labels_file`.
+    /// Whether the data has no labels: every column of a table is a feature, and labels in other formats are ignored, except
+    /// those in `labels_file`.
     pub unlabeled: bool,
-    /// Whether a table without that column, or of which no label is known, has none: nothing is guessed.
+    /// Whether a table may lack the label column. No label column is guessed then.
     pub label_optional: bool,
-    /// Columns of raw text: each becomes the weights of its words.
+    /// Columns of raw text, each of which is encoded as the weights of its words.
     pub text: Vec<LabelColumn>,
-    /// Buckets that the words of a text column fall into, a power of two; 2^18 unless told.
+    /// Number of hash buckets for the words of a text column, a power of two; 2^18 by default.
     pub buckets: Option<usize>,
-    /// The columns to use beside label and text, instead of all.
+    /// Columns to use in addition to label and text; all by default.
     pub only: Option<Vec<LabelColumn>>,
-    /// Columns as a model knows them, so that a table is coded as it was in training.
+    /// Columns of a model, so that a table is encoded as in training.
     pub columns: Option<Vec<Column>>,
-    /// How many of the last of these columns a table may lack; they are 0 then.
+    /// Number of the last of these columns that a table may lack; they are 0 then.
     pub optional_columns: usize,
-    /// A column of a table that names its rows: it is no feature.
+    /// Column of a table with identifiers of its rows, which is no feature.
     pub id: Option<LabelColumn>,
-    /// Where the label stood in training; used together with `columns`.
+    /// Position of the label in training; used together with `columns`.
     pub trained_label: Option<LabelPosition>,
-    /// Classes of a model: a column is taken for the label on a guess only when it holds one of them.
+    /// Classes of a model. A column can be guessed to be the label only if it contains one of them.
     pub classes: Option<Vec<String>>,
-    /// Whether the first row of a table is a header, instead of guessing it.
+    /// Whether the first row of a table is a header; detected by default.
     pub header: Option<bool>,
-    /// Number of features of a model: sparse data is widened or cut to it, dense data must have it.
+    /// Number of features of a model. Sparse data is widened or cut to it; dense data must have it.
     pub cols: Option<usize>,
-    /// The number of the first column in LIBSVM text: 0 or 1.
+    /// Number of the first column in LIBSVM text: 0 or 1.
     pub index_base: Option<u8>,
-    /// Labels in a file of their own: text, one a line; `.npy`; IDX.
+    /// Separate file of labels: text with one label per line, `.npy` or IDX.
     pub labels_file: Option<PathBuf>,
-    /// What the file may ask of the machine.
+    /// Limits on the file and on the memory for reading it.
     pub limits: Limits,
 }
 
 impl ReadOptions {
-    /// What a classifier or a state knows about its data: how it was read, its classes and its number of features.
+    /// Options for reading data like that of a classifier or a state, with this mapping to features, classes and number of
+    /// features.
     pub fn like(input: &InputSpec, classes: &[String], features: usize) -> Self {
         Self {
             columns: (!input.columns.is_empty()).then(|| input.columns.clone()),
@@ -120,7 +121,7 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dataset> {
     assemble(path, &bytes, &ReadOptions { limits, ..options.clone() })
 }
 
-/// Reads a data set from bytes; `name` stands for the file in messages and in guessing the format.
+/// Reads a data set from bytes; `name` is the name of the file in error messages and for the detection of the format.
 pub fn read_bytes(name: &str, bytes: Vec<u8>, options: &ReadOptions) -> Result<Dataset> {
     let (bytes, limits) = decompress_within(name, bytes, &options.limits)?;
     assemble(Path::new(name), &bytes, &ReadOptions { limits, ..options.clone() })
@@ -190,14 +191,14 @@ pub(crate) fn assemble(path: &Path, bytes: &[u8], options: &ReadOptions) -> Resu
     if labels.of.len() != x.rows() {
         let from = options.labels_file.as_ref().map_or(name.clone(), |p| display_name(p));
         let what = format!(
-            "{} labels for the {} rows of {name}; there must be one a row",
+            "{} labels for the {} rows of {name}; there must be one per row",
             labels.of.len(),
             x.rows()
         );
         return Err(Error::content(&from, what));
     }
     let x = fit_width(&name, x, format, options.cols, &mut notes)?;
-    limits.room(layout_bytes(&x)).map_err(|what| Error::content(&name, what))?;
+    limits.check_memory(layout_bytes(&x)).map_err(|what| Error::content(&name, what))?;
     Ok(Dataset {
         x: x.into_natural_layout(),
         labels,
@@ -211,7 +212,7 @@ pub(crate) fn assemble(path: &Path, bytes: &[u8], options: &ReadOptions) -> Resu
     })
 }
 
-/// Bytes of the matrix and of its copy in the other layout, if that is the natural one.
+/// Bytes of the matrix, and of its copy in the other layout if that one is preferred.
 fn layout_bytes(x: &Matrix) -> usize {
     let (rows, nonzeros) = (x.rows(), x.view().nonzeros());
     let cells = rows.saturating_mul(x.cols());
@@ -224,7 +225,8 @@ fn layout_bytes(x: &Matrix) -> usize {
     }
 }
 
-/// Sparse text leaves out trailing columns and may know columns a model does not; other formats must agree.
+/// Adjusts the number of columns to that of a model. Sparse text omits trailing zeros and can have columns that the model
+/// does not have; other formats must have the same number.
 fn fit_width(
     name: &str,
     x: Matrix,

@@ -1,23 +1,24 @@
-//! Raw text as features: hashed words, weighted by tf-idf, unit length.
+//! Raw text as features: hashed words, weighted by tf-idf and normalized to unit length.
 //!
-//! Words are runs of letters and digits (Unicode), in lower case. A word w falls into the bucket h(w) of 2^b, where h is
-//! the 64-bit FNV-1a hash of its UTF-8 bytes, folded to b bits by exclusive or (Fowler, Noll & Vo): the same on every
-//! machine, for ever, so no vocabulary is kept. Of a document in which bucket j occurs t times, feature j is
+//! Words are runs of letters and digits (Unicode) in lower case. The bucket of a word, one of 2^b, is the 64-bit FNV-1a hash
+//! of its UTF-8 bytes, folded to b bits by exclusive or (Fowler, Noll & Vo). It is the same on every machine, so no
+//! vocabulary is stored. If bucket j occurs t times in a document, feature j is
 //!
 //! ```text
 //! (1 + ln t) · idf_j,   idf_j = 1 + ln((1 + n) / (1 + n_j)),
 //! ```
 //!
-//! divided by the length of the whole; n_j of the n documents seen first hold j (Salton & Buckley 1988, with the
-//! smoothing of scikit-learn, so that a bucket never seen has a weight too). The counts are frozen: a model codes
-//! a new document as it coded those it learned from. A document without words is a row of zeros.
+//! divided by the Euclidean norm of all features. n_j is the number of documents with bucket j among the n documents from
+//! which the column was built (Salton & Buckley 1988, with the smoothing of scikit-learn, so that unseen buckets have a
+//! weight, too). The counts are constant: a model encodes new documents like those of its training. A document without words
+//! is a row of zeros.
 
 use evermargin::model::Column;
 
-/// Buckets when nothing is said.
+/// Default number of buckets.
 pub(crate) const BUCKETS: usize = 1 << 18;
 
-/// Refuses a number of buckets that is no power of two from 2^4 to 2^24.
+/// Returns an error if the number of buckets is not a power of two from 2^4 to 2^24.
 pub(crate) fn check_buckets(buckets: usize) -> Result<(), String> {
     if buckets.is_power_of_two() && (1 << 4..=1 << 24).contains(&buckets) {
         return Ok(());
@@ -45,7 +46,7 @@ fn words(text: &str, mut f: impl FnMut(u64)) {
             at += 1;
             continue;
         }
-        // A character beyond ASCII begins at `at`: bytes before it were passed over whole.
+        // A non-ASCII character begins at `at`, because only whole characters were consumed before.
         let wide = if byte < 0x80 { None } else { text[at..].chars().next() };
         at += wide.map_or(1, char::len_utf8);
         if let Some(c) = wide.filter(|c| c.is_alphanumeric()) {
@@ -66,12 +67,12 @@ fn words(text: &str, mut f: impl FnMut(u64)) {
     }
 }
 
-/// The words of one document after another, counted by bucket.
+/// Counter of the words of one document at a time, by bucket.
 struct Counter {
     bits: u32,
-    /// How often each bucket occurs in the document at hand; all zero between documents.
+    /// Number of occurrences of each bucket in the current document; all zero between documents.
     times: Vec<u32>,
-    /// The buckets that occur in it.
+    /// Buckets that occur in the current document.
     present: Vec<u32>,
 }
 
@@ -80,7 +81,7 @@ impl Counter {
         Self { bits: buckets.trailing_zeros(), times: vec![0; buckets], present: Vec::new() }
     }
 
-    /// Calls `f(bucket, times)` for the buckets of a document, ascending.
+    /// Calls `f(bucket, times)` for the buckets of a document in ascending order.
     fn document(&mut self, text: &str, mut f: impl FnMut(u32, u32)) {
         let mask = (1u64 << self.bits) - 1;
         words(text, |hash| {
@@ -98,7 +99,7 @@ impl Counter {
     }
 }
 
-/// Counts in how many documents each bucket occurs.
+/// Number of documents in which each bucket occurs.
 pub(crate) struct Frequencies {
     counter: Counter,
     documents: u32,
@@ -111,7 +112,7 @@ impl Frequencies {
     }
 
     pub(crate) fn add(&mut self, text: &str) {
-        // Past four billion documents the weights no longer move.
+        // Counting ends after four billion documents, when weights hardly change.
         if self.documents < u32::MAX {
             self.documents += 1;
             self.counter.document(text, |bucket, _| self.holding[bucket as usize] += 1);
@@ -129,7 +130,7 @@ impl Frequencies {
     }
 }
 
-/// Codes documents by frozen counts.
+/// Encoder of documents with constant counts.
 pub(crate) struct Weights {
     counter: Counter,
     idf: Vec<f64>,
@@ -152,8 +153,8 @@ impl Weights {
         let start = values.len();
         let mut squared = 0.0;
         self.counter.document(text, |bucket, times| {
-            let often = if times == 1 { 1.0 } else { 1.0 + f64::from(times).ln() };
-            let value = often * self.idf[bucket as usize];
+            let tf = if times == 1 { 1.0 } else { 1.0 + f64::from(times).ln() };
+            let value = tf * self.idf[bucket as usize];
             squared += value * value;
             indices.push((first + bucket as usize) as u32);
             values.push(value);
@@ -176,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn published_hashes() {
+    fn computes_published_hashes() {
         // From the tables of draft-eastlake-fnv.
         assert_eq!(hashes("a"), [0xaf63_dc4c_8601_ec8c]);
         assert_eq!(hashes("foobar"), [0x8594_4171_f739_67e8]);
@@ -184,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_every_script() {
+    fn splits_words_of_all_scripts() {
         let of = |word: &str| word.bytes().fold(OFFSET, hashed);
         assert_eq!(
             hashes("Émile's ÅNGSTRÖM—42x\u{a0}Ωμέγα"),
@@ -195,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_of_buckets() {
+    fn refuses_invalid_numbers_of_buckets() {
         assert!(check_buckets(1 << 18).is_ok() && check_buckets(16).is_ok());
         for wrong in [0, 8, 1000, 1 << 25] {
             assert!(check_buckets(wrong).is_err(), "{wrong}");
@@ -203,9 +204,9 @@ mod tests {
     }
 
     proptest! {
-        /// Against the obvious way: split into characters, lower the whole, hash each word.
+        /// Compares with a direct implementation that splits the text by characters and hashes each word in lower case.
         #[test]
-        fn words_as_split_by_characters(text in "[a-zA-Z0-9 .,éÉßİ東\u{300}\n-]{0,40}") {
+        fn splits_words_like_character_split(text in "[a-zA-Z0-9 .,éÉßİ東\u{300}\n-]{0,40}") {
             let mut expected = Vec::new();
             for word in text.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()) {
                 let lower: String = word.chars().flat_map(char::to_lowercase).collect();
@@ -215,7 +216,7 @@ mod tests {
         }
 
         #[test]
-        fn coded_rows_have_unit_length(texts in prop::collection::vec("[a-f ]{0,30}", 1..8)) {
+        fn encodes_rows_with_unit_length(texts in prop::collection::vec("[a-f ]{0,30}", 1..8)) {
             let mut seen = Frequencies::new(64);
             texts.iter().for_each(|t| seen.add(t));
             let Column::Text { buckets, documents, frequency, .. } = seen.column("t".into()) else {

@@ -1,5 +1,5 @@
-//! Writing data sets in the format that the file name says. Numbers are the shortest decimals that read back to the same
-//! bits; arrays hold f64. Every format reads back to the same rows and labels.
+//! Writing of data sets in the format that the file name determines. Numbers are the shortest decimals that read back to the
+//! same bits; arrays have f64 values. Reading a written file gives the same rows and labels in every format.
 
 use crate::decompress::display_name;
 use crate::error::{Error, Result};
@@ -12,7 +12,7 @@ use evermargin::data::MatrixView;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Rows to be written.
+/// Rows of a data set to be written.
 #[derive(Debug, Clone, Copy)]
 pub struct Table<'a> {
     /// One sample per row.
@@ -23,27 +23,27 @@ pub struct Table<'a> {
     pub names: &'a [String],
 }
 
-/// What was written.
+/// Result of writing a data set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
-    /// The format.
+    /// Format of the file.
     pub format: Format,
-    /// The file of the labels, for a format that holds none.
+    /// Separate file with the labels, for a format without labels.
     pub labels: Option<PathBuf>,
-    /// What the user should know.
+    /// Notes for the user.
     pub notes: Vec<String>,
 }
 
-/// Writes a data set in the format that the name of the file says: LIBSVM text (`.svm`, `.libsvm`, `.svmlight`, `.txt`), CSV,
+/// Writes a data set in the format that the file name determines: LIBSVM text (`.svm`, `.libsvm`, `.svmlight`, `.txt`), CSV,
 /// TSV, JSON lines, `.npy` or `.npz`, compressed if the name ends in `.gz`, `.xz` or `.zst`; `-` is LIBSVM text on standard
-/// output. An `.npy` array holds no labels: these go to a text file beside it. Files appear whole or not at all.
+/// output. An `.npy` array has no labels: these are written to a text file next to it. Files are written atomically.
 pub fn write_data(path: impl AsRef<Path>, table: &Table<'_>) -> Result<Written> {
     let path = path.as_ref();
     let (format, packing) =
         Format::of_output(path).map_err(|what| Error::content(&display_name(path), what))?;
     let mut notes = Vec::new();
     let format = format.unwrap_or_else(|| {
-        notes.push(format!("{}: the name says no format, so it is LIBSVM text", path.display()));
+        notes.push(format!("{}: the name has no suffix, so the format is LIBSVM text", path.display()));
         Format::Libsvm
     });
     table.check()?;
@@ -63,14 +63,14 @@ pub fn write_data(path: impl AsRef<Path>, table: &Table<'_>) -> Result<Written> 
     Ok(Written { format, labels, notes })
 }
 
-/// Writes `label index:value …` lines, indices from 1, zeros left out; a row without label gets `?`.
+/// Writes lines `label index:value …` with indices from 1 and without zeros; a row without label gets `?`.
 pub fn write_libsvm(path: impl AsRef<Path>, x: MatrixView<'_>, labels: &[Option<&str>]) -> Result<()> {
     let table = Table { x, labels, names: &[] };
     table.check()?;
     write_atomic(path, &table.libsvm()?)
 }
 
-/// Writes a table with a header, the label in the last column, named `label`; a row without label gets `?`.
+/// Writes a table with a header and the label in the last column, which is named `label`; a row without label gets `?`.
 /// Columns without a name are called `x1`, `x2`, ….
 pub fn write_csv(
     path: impl AsRef<Path>,
@@ -84,7 +84,7 @@ pub fn write_csv(
 }
 
 impl Table<'_> {
-    /// Refuses labels that would not read back.
+    /// Returns an error for labels that would be read back differently.
     fn check(&self) -> Result<()> {
         if self.labels.len() != self.x.rows() {
             return Err(Error::inexpressible(format!(
@@ -166,12 +166,12 @@ impl Table<'_> {
         Ok(out)
     }
 
-    /// Writes the labels, one per line, beside the array at `path`.
+    /// Writes the labels, one per line, to a file next to the array at `path`.
     fn write_labels(&self, path: &Path) -> Result<PathBuf> {
         let known = |name: &str| self.labels.contains(&Some(name));
         if known("0") && known("-1") {
             return Err(Error::inexpressible(
-                "label 0 beside -1 would be read back as no label; write .npz instead of .npy",
+                "label 0 in addition to -1 would be read back as no label; write .npz instead of .npy",
             ));
         }
         let mut text = String::new();

@@ -1,11 +1,12 @@
-//! Models in LIBSVM's text form (`svm_type c_svc`), both ways.
+//! Reading and writing of models in the text format of LIBSVM (`svm_type c_svc`).
 //!
-//! LIBSVM has one decision for each pair i < j of the classes in its `label` line, positive for i; the support
-//! vectors stand class by class, each with one coefficient for each other class. Our decision for a pair a < b is
-//! positive for b. Two classes are written in reverse order, which makes the two the same, value for value, also at
-//! 0. Many are written in our order with every sign turned, so that a tie of votes goes to the same class: the first.
-//! So `svm-predict` gives our labels. A model of `svm-train` lists the classes as it met them, and we sort them: there,
-//! and only there, a tie may fall otherwise.
+//! LIBSVM has one decision function per pair i < j of the classes in its `label` line, positive for i. Its support vectors
+//! are grouped by class, and each has one coefficient per other class. In evermargin the decision of a pair a < b is
+//! positive for b. Two classes are therefore written in reverse order, which makes the decisions equal in both programs,
+//! value for value, also at 0. More classes are written in the order of evermargin with all signs inverted, so that a tie
+//! of votes goes to the same class, the first. Thus `svm-predict` returns the labels of evermargin. A model of `svm-train`
+//! lists the classes in the order of their first appearance, and reading it sorts them; only then can a tie be resolved
+//! differently.
 //!
 //! Numbers are written as the shortest decimals that read back to the same double.
 
@@ -33,7 +34,7 @@ pub fn load(path: impl AsRef<Path>, limits: &Limits) -> Result<Classifier> {
     from_text(&display_name(path), &read_whole(path, limits)?, limits)
 }
 
-/// True for the first bytes of a LIBSVM model.
+/// Whether a file that begins with these bytes is a LIBSVM model.
 pub fn is_libsvm_model(bytes: &[u8]) -> bool {
     bytes.starts_with(b"svm_type ")
 }

@@ -1,7 +1,7 @@
-//! From LIBSVM's text to a classifier. Counts in the header are compared with what follows, never trusted.
+//! Parser of LIBSVM models. Counts in the header are checked against the lines that follow; nothing is allocated by them.
 
 use crate::artifacts::validate::check;
-use crate::error::{Error, Fault, Result, shown};
+use crate::error::{Error, Fault, Result, excerpt};
 use crate::formats::number;
 use crate::formats::pairwise::pair;
 use crate::limits::{Limits, index_too_large};
@@ -13,7 +13,7 @@ use evermargin::params::structs::to_value;
 
 type Parsed<T> = std::result::Result<T, Fault>;
 
-/// The classifier a LIBSVM model describes; `name` stands for the file in messages.
+/// Parses the text of a LIBSVM model; `name` is the name of the file in error messages.
 pub fn from_text(name: &str, text: &[u8], limits: &Limits) -> Result<Classifier> {
     let classifier = parse(text, limits).map_err(|fault| fault.within(name))?;
     check(&classifier).map_err(|what| Error::content(name, what))?;
@@ -43,7 +43,7 @@ fn parse(text: &[u8], limits: &Limits) -> Parsed<Classifier> {
     let kernel = header.kernel()?;
     let body = SupportVectors::read(lines, &header, limits)?;
 
-    // Our classes are in ascending order; place[i] is where LIBSVM's class i stands with us.
+    // The classes of a classifier are in ascending order; place[i] is the position of LIBSVM's class i among them.
     let mut order: Vec<usize> = (0..n).collect();
     order.sort_by_key(|i| header.labels[*i]);
     let mut place = vec![0; n];
@@ -60,17 +60,17 @@ fn parse(text: &[u8], limits: &Limits) -> Parsed<Classifier> {
     let mut sigmoids = vec![(0.0, 0.0); outputs];
     for i in 0..n {
         for j in i + 1..n {
-            let (own, theirs) = (pair(place[i].min(place[j]), place[i].max(place[j]), n), pair(i, j, n));
+            let (output, source) = (pair(place[i].min(place[j]), place[i].max(place[j]), n), pair(i, j, n));
             let sign = if place[i] > place[j] { 1.0 } else { -1.0 };
-            bias[own] = 0.0 - sign * header.rho[theirs];
-            if let (Some(a), Some(b)) = (header.prob_a.get(theirs), header.prob_b.get(theirs)) {
-                sigmoids[own] = (*a, sign * b);
+            bias[output] = 0.0 - sign * header.rho[source];
+            if let (Some(a), Some(b)) = (header.prob_a.get(source), header.prob_b.get(source)) {
+                sigmoids[output] = (*a, sign * b);
             }
             for (v, class) in body.class.iter().enumerate() {
                 if *class == i || *class == j {
                     let other = if *class == i { j } else { i };
                     let column = if other > *class { other - 1 } else { other };
-                    coef[own][v] = sign * body.coef[v * (n - 1) + column] + 0.0;
+                    coef[output][v] = sign * body.coef[v * (n - 1) + column] + 0.0;
                 }
             }
         }
@@ -101,7 +101,7 @@ fn parse(text: &[u8], limits: &Limits) -> Parsed<Classifier> {
     if !header.prob_a.is_empty() && !monotone {
         params.insert(
             "note".into(),
-            "probA above 0 turns decisions round; the calibration was left out".into(),
+            "probA above 0 would invert the decisions; the calibration was omitted".into(),
         );
     }
     Ok(Classifier {
@@ -130,10 +130,8 @@ impl Header {
             match key {
                 "svm_type" if words == ["c_svc"] => svm_type = true,
                 "svm_type" => {
-                    let found = shown(words.join(" ").as_bytes());
-                    return Err(wrong(format!(
-                        "svm_type {found} is not read; only c_svc is a classifier we know"
-                    )));
+                    let found = excerpt(words.join(" ").as_bytes());
+                    return Err(wrong(format!("svm_type {found} is not supported; only c_svc is")));
                 }
                 _ if !svm_type => {
                     return Err(wrong("not a LIBSVM model: the first line must be svm_type c_svc".into()));
@@ -150,7 +148,7 @@ impl Header {
                 "label" => {
                     let label = |w: &&str| {
                         w.parse().map_err(|_| {
-                            wrong(format!("label '{}' is not a whole number", shown(w.as_bytes())))
+                            wrong(format!("label '{}' is not a whole number", excerpt(w.as_bytes())))
                         })
                     };
                     header.labels = words.iter().map(label).collect::<Parsed<_>>()?;
@@ -167,7 +165,7 @@ impl Header {
                 _ => {
                     return Err(wrong(format!(
                         "'{}' is not a line of a LIBSVM model",
-                        shown(text.as_bytes())
+                        excerpt(text.as_bytes())
                     )));
                 }
             }
@@ -175,13 +173,13 @@ impl Header {
         Err(Fault::new(header.lines, 0, "the model ends before its support vectors"))
     }
 
-    /// All counts agree with lists that are really there.
+    /// Checks that all counts agree with the lists in the header.
     fn check(&self) -> Parsed<()> {
         let wrong = |what: String| Err(Fault::new(self.lines, 0, what));
         let n = self.labels.len();
         if self.classes < 2 || n != self.classes {
             return wrong(format!(
-                "nr_class is {} but there are {n} labels; there must be two or more, one a class",
+                "nr_class is {} but there are {n} labels; there must be two or more, one per class",
                 self.classes
             ));
         }
@@ -228,7 +226,7 @@ impl Header {
                 Kernel::Sigmoid { gamma: needed(self.gamma, "gamma")?, coef0: needed(self.coef0, "coef0")? }
             }
             "precomputed" => Kernel::Precomputed,
-            other => return Err(wrong(format!("kernel_type '{}' is not known", shown(other.as_bytes())))),
+            other => return Err(wrong(format!("kernel_type '{}' is not known", excerpt(other.as_bytes())))),
         };
         kernel.check().map_err(|e| wrong(e.to_string()))?;
         Ok(kernel)
@@ -269,9 +267,9 @@ impl SupportVectors {
                 let token = tokens.next().unwrap_or_default();
                 let value = number::parse(token).filter(|v| v.is_finite()).ok_or_else(|| {
                     wrong(format!(
-                        "a line begins with a coefficient for each other class ({}), found '{}'",
+                        "a line begins with one coefficient per other class ({}), found '{}'",
                         n - 1,
-                        shown(token)
+                        excerpt(token)
                     ))
                 })?;
                 body.coef.push(value);
@@ -304,9 +302,9 @@ impl SupportVectors {
     }
 }
 
-/// Column (from 0) and value; for a precomputed kernel the number of the sample (from 0) and 1.
+/// Parses a token as a column (from 0) and a value; for a precomputed kernel, as the number of a sample (from 0) and 1.
 fn feature(token: &[u8], precomputed: bool) -> std::result::Result<(u32, f64), String> {
-    let bad = || format!("expected index:value, found '{}'", shown(token));
+    let bad = || format!("expected index:value, found '{}'", excerpt(token));
     let colon = memchr::memchr(b':', token).ok_or_else(bad)?;
     let index =
         std::str::from_utf8(&token[..colon]).ok().and_then(|t| t.parse::<u32>().ok()).ok_or_else(bad)?;
@@ -337,12 +335,12 @@ fn numbers(key: &str, words: &[&str]) -> std::result::Result<Vec<f64>, String> {
     let number = |w: &&str| {
         number::parse(w.as_bytes())
             .filter(|v| v.is_finite())
-            .ok_or_else(|| format!("{key}: '{}' is not a finite number", shown(w.as_bytes())))
+            .ok_or_else(|| format!("{key}: '{}' is not a finite number", excerpt(w.as_bytes())))
     };
     words.iter().map(number).collect()
 }
 
 fn count(key: &str, words: &[&str]) -> std::result::Result<usize, String> {
     let [word] = words else { return Err(format!("{key} has {} values instead of one", words.len())) };
-    word.parse().map_err(|_| format!("{key}: '{}' is not a count", shown(word.as_bytes())))
+    word.parse().map_err(|_| format!("{key}: '{}' is not a count", excerpt(word.as_bytes())))
 }

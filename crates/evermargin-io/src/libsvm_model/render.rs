@@ -1,35 +1,36 @@
-//! From a classifier to LIBSVM's text.
+//! Writer of LIBSVM models.
 
 use crate::artifacts::validate::check;
 use crate::error::{Error, Result};
 use crate::formats::number;
-use crate::formats::pairwise::{Standing, by_class, pair};
+use crate::formats::pairwise::{ClassVector, by_class, pair};
 use crate::remedy::{Message, Remedy};
 use evermargin::data::Row;
 use evermargin::kernel::Kernel;
 use evermargin::model::{Calibration, Classifier, Model, MulticlassScheme, Scaling};
 use evermargin::params::{ParamValue, ParamValues};
 
-/// A support vector as LIBSVM sees it: its class, by its number with us, and its coefficient against each other class.
+/// Support vector of a LIBSVM model: its class, numbered as in the classifier, its coefficient against each class, and
+/// the text of its features.
 struct Vector {
     class: usize,
     coef: Vec<f64>,
     features: Vec<u8>,
 }
 
-/// The classifier as a LIBSVM model.
+/// Writes the classifier as the text of a LIBSVM model.
 pub fn to_text(classifier: &Classifier) -> Result<String> {
     check(classifier).map_err(Error::inexpressible)?;
     if classifier.scheme == MulticlassScheme::OneVsRest {
         return Err(Error::inexpressible(Message::new(
-            "LIBSVM models decide one class against one other",
+            "LIBSVM models have one decision function per pair of classes",
             Remedy::TrainOneVsOne,
         )));
     }
     let classes = &classifier.classes;
     if let Some(name) = classes.iter().find(|c| c.parse::<i32>().is_err()) {
         return Err(Error::inexpressible(format!(
-            "class '{name}' is not a whole number, and LIBSVM models know no other names; rename the classes in the data"
+            "class '{name}' is not a whole number, and LIBSVM models allow no other names; rename the classes in the data"
         )));
     }
     let (kernel, vectors, bias) = vectors(classifier)?;
@@ -46,7 +47,7 @@ pub fn to_text(classifier: &Classifier) -> Result<String> {
         for calibration in &classifier.calibration {
             let Calibration::Sigmoid { a, b } = calibration else {
                 return Err(Error::inexpressible(
-                    "LIBSVM models hold sigmoid calibrations only; calibrate with a sigmoid or not at all",
+                    "LIBSVM models support only sigmoid calibrations; calibrate with a sigmoid or not at all",
                 ));
             };
             sigmoids.push((*a, *b));
@@ -71,18 +72,18 @@ pub fn to_text(classifier: &Classifier) -> Result<String> {
     String::from_utf8(out).map_err(|e| Error::inexpressible(e.to_string()))
 }
 
-/// Our classes in the order of the file: two reversed, many as they are (see the module).
+/// Classes in the order of the file: two classes in reverse, more in their own order (see the module).
 fn order(n: usize) -> Vec<usize> {
     if n == 2 { vec![1, 0] } else { (0..n).collect() }
 }
 
-/// What turns our decisions into LIBSVM's: ours are positive for the later class, LIBSVM's for the one it lists
-/// first.
+/// Factor between decisions of the classifier, which are positive for the later class of a pair, and decisions of LIBSVM,
+/// which are positive for the class listed first.
 fn sign(order: &[usize]) -> f64 {
     if order[0] > order[1] { 1.0 } else { -1.0 }
 }
 
-/// Our numbers of LIBSVM's pairs, in its order, with the sign that turns our decision into its.
+/// Numbers of the pairs of classes in the classifier, in the order of LIBSVM, with the sign that converts the decisions.
 fn pairs(order: &[usize]) -> impl Iterator<Item = (usize, f64)> {
     let (n, sign) = (order.len(), sign(order));
     (0..n)
@@ -129,14 +130,14 @@ fn features(row: Row<'_>) -> Vec<u8> {
     out
 }
 
-/// Kernel, support vectors and constants, features unscaled.
+/// Kernel, support vectors and biases of a classifier for unscaled features.
 fn vectors(classifier: &Classifier) -> Result<(Kernel, Vec<Vector>, Vec<f64>)> {
     let n = classifier.classes.len();
     match &classifier.model {
         Model::Linear { weights, bias } if is_precomputed(&classifier.params) => {
             refuse_scaling(&classifier.scaling)?;
             let serial = |i: usize| format!("0:{} ", i + 1).into_bytes();
-            Ok((Kernel::Precomputed, standing(weights, n, serial), bias.clone()))
+            Ok((Kernel::Precomputed, vectors_by_class(weights, n, serial), bias.clone()))
         }
         Model::Linear { weights, bias } => linear(weights, bias, &classifier.scaling, n),
         Model::Expansion { kernel: Kernel::Linear, points, coef, bias }
@@ -151,27 +152,27 @@ fn vectors(classifier: &Classifier) -> Result<(Kernel, Vec<Vector>, Vec<f64>)> {
             linear(&weights, bias, &classifier.scaling, n)
         }
         Model::Views { .. } => Err(Error::inexpressible(
-            "a LIBSVM model has one kernel over all columns; this one is a sum over views",
+            "a LIBSVM model has one kernel over all columns; this model is a sum over views",
         )),
         Model::Expansion { kernel, points, coef, bias } => {
             refuse_scaling(&classifier.scaling)?;
             if *kernel == Kernel::Precomputed {
                 return Err(Error::inexpressible(
-                    "a precomputed kernel has no points to write; this model has some",
+                    "a precomputed kernel has no points to write, but this model has points",
                 ));
             }
-            Ok((*kernel, standing(coef, n, |i| features(points.view().row(i))), bias.clone()))
+            Ok((*kernel, vectors_by_class(coef, n, |i| features(points.view().row(i))), bias.clone()))
         }
     }
 }
 
-/// The points, class by class, each with its features.
-fn standing(coef: &[Vec<f64>], n: usize, features: impl Fn(usize) -> Vec<u8>) -> Vec<Vector> {
-    let vector = |s: Standing| Vector { class: s.class, coef: s.coef, features: features(s.point) };
+/// Support vectors grouped by class, each with the text of its features.
+fn vectors_by_class(coef: &[Vec<f64>], n: usize, features: impl Fn(usize) -> Vec<u8>) -> Vec<Vector> {
+    let vector = |s: ClassVector| Vector { class: s.class, coef: s.coef, features: features(s.point) };
     by_class(coef, n).into_iter().map(vector).collect()
 }
 
-/// A weight vector is a support vector of a linear kernel with coefficient 1 in its pair and 0 in the others.
+/// Writes each weight vector as a support vector of a linear kernel with coefficient 1 in its pair and 0 in the others.
 fn linear(
     weights: &[Vec<f64>],
     bias: &[f64],
@@ -207,11 +208,12 @@ fn refuse_scaling(scaling: &Scaling) -> Result<()> {
         Scaling::Unit => "unit",
         Scaling::Tfidf { .. } => "tfidf",
     };
-    let what = format!("LIBSVM models cannot hold the {name} scaling of this one");
+    let what = format!("LIBSVM models cannot contain the {name} scaling of this model");
     Err(Error::inexpressible(Message::new(what, Remedy::TrainWithoutScaling)))
 }
 
-/// Models trained on a kernel matrix are linear in its rows; only the parameters tell them from others.
+/// Whether a linear model was trained on a kernel matrix. Such a model is linear in the rows of the matrix, and only its
+/// parameters distinguish it from other linear models.
 fn is_precomputed(params: &ParamValues) -> bool {
     match params.get("kernel") {
         Some(ParamValue::Map(kernel)) => kernel.get("type") == Some(&"precomputed".into()),

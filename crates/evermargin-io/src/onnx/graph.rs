@@ -1,23 +1,23 @@
-//! A graph in the making: nodes in the order of computation, constants, and the values between.
+//! Builder of an ONNX graph: nodes in the order of computation, constants, and outputs.
 
 use super::message::{
     AttributeProto, AttributeType, DataType, Dimension, GraphProto, NodeProto, TensorProto, TensorShapeProto,
     TensorType, TypeProto, ValueInfoProto,
 };
 
-/// The set of operators for classical machine learning.
+/// Domain of the operators for classical machine learning.
 pub(super) const ML: &str = "ai.onnx.ml";
-/// The set of operators on tensors, `ai.onnx`.
+/// Domain of the operators on tensors, `ai.onnx`.
 pub(super) const TENSORS: &str = "";
 
-/// Class names as ONNX can hold them.
+/// Class names in one of the types that ONNX allows.
 pub(super) enum Names {
     Whole(Vec<i64>),
     Words(Vec<String>),
 }
 
 impl Names {
-    /// Whole numbers if every name is one, written as one writes it.
+    /// Whole numbers if every name is the usual decimal notation of one, else texts.
     pub(super) fn of(classes: &[String]) -> Self {
         let whole = |c: &String| c.parse::<i64>().ok().filter(|n| n.to_string() == *c);
         classes
@@ -66,7 +66,7 @@ pub(super) struct Graph {
 }
 
 impl Graph {
-    /// Adds an operation, named after the first value it makes.
+    /// Adds an operation, which is named after its first output.
     pub(super) fn node(
         &mut self,
         (domain, operator): (&str, &str),
@@ -113,7 +113,7 @@ impl Graph {
         self.constants.push(tensor);
     }
 
-    /// Declares a value that comes out; `columns` is `None` for one value a row.
+    /// Declares an output of the graph; `columns` is `None` for one value per row.
     pub(super) fn output(
         &mut self,
         name: &str,
@@ -124,7 +124,7 @@ impl Graph {
         self.outputs.push(value(name, data_type, columns, meaning));
     }
 
-    /// The graph that takes `features` numbers a row under the name `input`.
+    /// Completes the graph with an input of `features` numbers per row, which is named `input`.
     pub(super) fn finish(self, input: &str, features: usize) -> GraphProto {
         GraphProto {
             node: self.nodes,
@@ -148,7 +148,7 @@ fn value(name: &str, data_type: DataType, columns: Option<usize>, meaning: Strin
     }
 }
 
-/// The attribute of Cast.
+/// Attribute of a Cast operation.
 pub(super) fn cast(to: DataType) -> Vec<AttributeProto> {
     vec![int("to", to as i64)]
 }

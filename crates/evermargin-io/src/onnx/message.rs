@@ -1,21 +1,21 @@
-//! The messages of ONNX (`onnx.proto`, IR version 7) and of them the fields used here, under ONNX's names.
+//! Protobuf messages of ONNX (`onnx.proto`, IR version 7), with the fields used here under their names in ONNX.
 
-/// A graph with the versions it is written in.
+/// A graph with the versions of its format and operators.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct ModelProto {
     /// Version of the format.
     #[prost(int64, tag = "1")]
     pub ir_version: i64,
-    /// Program that wrote it.
+    /// Program that wrote the model.
     #[prost(string, tag = "2")]
     pub producer_name: String,
-    /// Its version.
+    /// Version of the program.
     #[prost(string, tag = "3")]
     pub producer_version: String,
     /// The computation.
     #[prost(message, optional, tag = "7")]
     pub graph: Option<GraphProto>,
-    /// The operators it draws on.
+    /// Sets of operators that the graph uses.
     #[prost(message, repeated, tag = "8")]
     pub opset_import: Vec<OperatorSetIdProto>,
 }
@@ -37,16 +37,16 @@ pub struct GraphProto {
     /// The operations.
     #[prost(message, repeated, tag = "1")]
     pub node: Vec<NodeProto>,
-    /// A name.
+    /// Name of the graph.
     #[prost(string, tag = "2")]
     pub name: String,
     /// Constants.
     #[prost(message, repeated, tag = "5")]
     pub initializer: Vec<TensorProto>,
-    /// What is given.
+    /// Inputs of the graph.
     #[prost(message, repeated, tag = "11")]
     pub input: Vec<ValueInfoProto>,
-    /// What comes out.
+    /// Outputs of the graph.
     #[prost(message, repeated, tag = "12")]
     pub output: Vec<ValueInfoProto>,
 }
@@ -54,30 +54,30 @@ pub struct GraphProto {
 /// One operation.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct NodeProto {
-    /// Names of the values it takes.
+    /// Names of the input values.
     #[prost(string, repeated, tag = "1")]
     pub input: Vec<String>,
-    /// Names of the values it makes.
+    /// Names of the output values.
     #[prost(string, repeated, tag = "2")]
     pub output: Vec<String>,
-    /// A name.
+    /// Name of the operation.
     #[prost(string, tag = "3")]
     pub name: String,
     /// The operator.
     #[prost(string, tag = "4")]
     pub op_type: String,
-    /// Its fixed parameters.
+    /// Constant parameters of the operator.
     #[prost(message, repeated, tag = "5")]
     pub attribute: Vec<AttributeProto>,
-    /// The set the operator is of.
+    /// Set of operators that contains the operator.
     #[prost(string, tag = "7")]
     pub domain: String,
 }
 
-/// A fixed parameter of an operation: one of the values, told by `r#type`.
+/// A constant parameter of an operation: one of the values, selected by `r#type`.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct AttributeProto {
-    /// Its name.
+    /// Name of the attribute.
     #[prost(string, tag = "1")]
     pub name: String,
     /// A whole number.
@@ -95,16 +95,16 @@ pub struct AttributeProto {
     /// Texts.
     #[prost(bytes = "vec", repeated, tag = "9")]
     pub strings: Vec<Vec<u8>>,
-    /// Which of them it is.
+    /// Field that has the value.
     #[prost(enumeration = "AttributeType", tag = "20")]
     pub r#type: i32,
 }
 
-/// What an attribute holds.
+/// Type of an attribute, which is the name of the field with its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, prost::Enumeration)]
 #[repr(i32)]
 pub enum AttributeType {
-    /// Not said.
+    /// Not specified.
     Undefined = 0,
     /// `i`
     Int = 2,
@@ -121,10 +121,10 @@ pub enum AttributeType {
 /// A constant.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct TensorProto {
-    /// Its shape.
+    /// Shape of the tensor.
     #[prost(int64, repeated, tag = "1")]
     pub dims: Vec<i64>,
-    /// The type of its values, and so the field they are in.
+    /// Type of the values, which determines their field.
     #[prost(enumeration = "DataType", tag = "2")]
     pub data_type: i32,
     /// Texts.
@@ -133,7 +133,7 @@ pub struct TensorProto {
     /// Whole numbers.
     #[prost(int64, repeated, tag = "7")]
     pub int64_data: Vec<i64>,
-    /// Its name.
+    /// Name of the constant.
     #[prost(string, tag = "8")]
     pub name: String,
     /// Values in double precision.
@@ -141,11 +141,11 @@ pub struct TensorProto {
     pub double_data: Vec<f64>,
 }
 
-/// The type of a tensor's values.
+/// Type of the values of a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, prost::Enumeration)]
 #[repr(i32)]
 pub enum DataType {
-    /// Not said.
+    /// Not specified.
     Undefined = 0,
     /// Single precision.
     Float = 1,
@@ -157,24 +157,24 @@ pub enum DataType {
     Double = 11,
 }
 
-/// A value that is given or comes out.
+/// An input or output of a graph.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct ValueInfoProto {
-    /// Its name.
+    /// Name of the value.
     #[prost(string, tag = "1")]
     pub name: String,
-    /// Its type.
+    /// Type of the value.
     #[prost(message, optional, tag = "2")]
     pub r#type: Option<TypeProto>,
-    /// What it means.
+    /// Meaning of the value.
     #[prost(string, tag = "3")]
     pub doc_string: String,
 }
 
-/// A type: here always a tensor.
+/// A type, which is always a tensor here.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct TypeProto {
-    /// The tensor.
+    /// Type of the tensor.
     #[prost(message, optional, tag = "1")]
     pub tensor_type: Option<TensorType>,
 }
@@ -182,23 +182,23 @@ pub struct TypeProto {
 /// The type of a tensor.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct TensorType {
-    /// Of its values.
+    /// Type of the values.
     #[prost(enumeration = "DataType", tag = "1")]
     pub elem_type: i32,
-    /// Its shape.
+    /// Shape of the tensor.
     #[prost(message, optional, tag = "2")]
     pub shape: Option<TensorShapeProto>,
 }
 
-/// A shape.
+/// Shape of a tensor.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct TensorShapeProto {
-    /// One an axis.
+    /// One length per axis.
     #[prost(message, repeated, tag = "1")]
     pub dim: Vec<Dimension>,
 }
 
-/// The length of an axis: a number, or a name for one not yet known.
+/// Length of an axis: a number, or a name for a number that is known only at run time.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Dimension {
     /// The number.

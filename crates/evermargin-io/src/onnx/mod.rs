@@ -1,14 +1,15 @@
-//! Classifiers as ONNX, for programs that know nothing of us: one way, out.
+//! Export of classifiers as ONNX models, which other programs can use for prediction. ONNX models are not read.
 //!
-//! Input `X`, single precision, rows × features, as they came (scaling is in the graph). Outputs:
+//! The input `X` has rows × features unscaled values in single precision; the graph contains the scaling. Outputs:
 //!
 //! - `label`: whole numbers if every class name is one, else texts;
-//! - `scores`: two classes: −f and f, f > 0 for `classes[1]`; one against one: a decision for each pair in our order,
-//!   positive for the later class; one against the rest: one a class;
-//! - `probabilities`, one a class, where a sigmoid calibration allows ([`holds_probabilities`]).
+//! - `scores`: for two classes −f and f, where f > 0 predicts `classes[1]`; for one-vs-one, one decision per pair of classes
+//!   in the order of evermargin, positive for the later class; for one-vs-rest, one decision per class;
+//! - `probabilities`, one per class, if the classifier has a sigmoid calibration that ONNX can express
+//!   ([`holds_probabilities`]).
 //!
-//! Labels and scores are those of [`Classifier::predict`] up to single precision; ties are broken alike. Operators are of
-//! `ai.onnx` 13 and `ai.onnx.ml` 1, IR version 7 (2020), so that old programs read it too.
+//! Labels and scores are those of [`Classifier::predict`] up to single precision; ties are resolved in the same way.
+//! Operators are those of `ai.onnx` 13 and `ai.onnx.ml` 1 with IR version 7 (2020), so that old programs can read them, too.
 
 mod graph;
 mod machine;
@@ -30,11 +31,11 @@ pub fn save(path: impl AsRef<Path>, classifier: &Classifier) -> Result<()> {
     write_atomic(path, &to_onnx(classifier)?)
 }
 
-/// The classifier as an ONNX model.
+/// Encodes the classifier as an ONNX model.
 pub fn to_onnx(classifier: &Classifier) -> Result<Vec<u8>> {
     check(classifier).map_err(Error::inexpressible)?;
     if classifier.features() == 0 {
-        return Err(Error::inexpressible("a model without columns; an ONNX classifier has at least one"));
+        return Err(Error::inexpressible("the model has no columns; an ONNX classifier has at least one"));
     }
     let mut graph = Graph::default();
     let x = scale::write(&classifier.scaling, &mut graph, "X");
@@ -64,17 +65,17 @@ pub fn to_onnx(classifier: &Classifier) -> Result<Vec<u8>> {
     Ok(model.encode_to_vec())
 }
 
-/// Whether [`to_onnx`] writes probabilities: two classes or one against the rest, calibrated by sigmoids.
+/// Whether [`to_onnx`] writes probabilities: for two classes or one-vs-rest, calibrated with sigmoids.
 pub fn holds_probabilities(classifier: &Classifier) -> bool {
     probability::expressible(classifier)
 }
 
-/// True for the first bytes of an ONNX model as most programs write it: the version, then who wrote it.
+/// Whether bytes begin like an ONNX model of most programs: with the version and the name of the program.
 pub fn is_onnx(bytes: &[u8]) -> bool {
     matches!(bytes, [0x08, 3..=32, 0x12, ..])
 }
 
-/// What the columns of `scores` are, for people.
+/// Description of the columns of `scores`.
 fn meaning(classifier: &Classifier) -> String {
     let positive = classifier.scheme.output_names(&classifier.classes).join(", ");
     match classifier.scheme {

@@ -1,9 +1,9 @@
-//! Probabilities as nodes after the scores, for sigmoid calibrations: p = σ(−(a·f + b)).
+//! Nodes that compute probabilities from scores by a sigmoid calibration, p = σ(−(a·f + b)).
 //!
-//! Two classes: σ(−a·[−f, f] + [b, −b]), for σ(−z) = 1 − σ(z). One class against the rest: p divided by the sum of all p,
-//! which is softmax of ln p = −softplus(a·f + b), and is a number also where every p underflows. Isotonic calibrations
-//! and the coupling of pairs (an iteration) have no such form. The exponent is computed in double precision, for where
-//! decisions lie close together slopes are steep and a·f and b nearly cancel.
+//! Two classes: σ(−a·[−f, f] + [b, −b]), because σ(−z) = 1 − σ(z). One-vs-rest: p divided by the sum of all p, computed as
+//! the softmax of ln p = −softplus(a·f + b), which is a number even where every p underflows. Isotonic calibrations and
+//! pairwise coupling (an iteration) have no such form. The exponent is computed in double precision: where decisions are
+//! close together, slopes are steep, and a·f and b nearly cancel.
 
 use super::graph::{Graph, TENSORS, cast};
 use super::message::DataType;
@@ -14,7 +14,7 @@ pub(super) fn expressible(classifier: &Classifier) -> bool {
     sigmoids(classifier).is_some()
 }
 
-/// Slopes and offsets, if there are any and the scheme can use them.
+/// Slopes and offsets of the sigmoids, if the classifier has them and its scheme can use them.
 fn sigmoids(classifier: &Classifier) -> Option<Vec<(f64, f64)>> {
     let sigmoid = |c: &Calibration| match c {
         Calibration::Sigmoid { a, b } => Some((*a, *b)),
@@ -24,7 +24,7 @@ fn sigmoids(classifier: &Classifier) -> Option<Vec<(f64, f64)>> {
     if simple { classifier.calibration.iter().map(sigmoid).collect() } else { None }
 }
 
-/// Adds the nodes from `scores` to `probabilities`; false if there is nothing to add.
+/// Adds the nodes from `scores` to `probabilities`; returns false if the probabilities cannot be expressed.
 pub(super) fn write(classifier: &Classifier, graph: &mut Graph) -> bool {
     let Some(sigmoids) = sigmoids(classifier) else { return false };
     let binary = classifier.scheme == MulticlassScheme::Binary;

@@ -1,13 +1,13 @@
-//! Scaling as nodes before the classifier.
+//! Nodes that scale samples before the classifier.
 //!
-//! It is done in double precision: a column of mean 2000 and deviation 1 would lose three digits in single. So it is
-//! exactly ours, and only what the classifier sees is rounded.
+//! They compute in double precision, because a column with mean 2000 and deviation 1 would lose three digits in single
+//! precision. Thus scaling is the same as in evermargin, and only the input of the classifier is rounded.
 
 use super::graph::{Graph, TENSORS, cast, int};
 use super::message::DataType;
 use evermargin::model::Scaling;
 
-/// Adds the nodes and names the value that holds the scaled samples.
+/// Adds the nodes and returns the name of the value with the scaled samples.
 pub(super) fn write(scaling: &Scaling, graph: &mut Graph, input: &'static str) -> &'static str {
     let (shift, factor, unit): (&[f64], &[f64], bool) = match scaling {
         Scaling::None => return input,
@@ -17,13 +17,13 @@ pub(super) fn write(scaling: &Scaling, graph: &mut Graph, input: &'static str) -
     };
     graph.node((TENSORS, "Cast"), &[input], &["wide"], cast(DataType::Double));
     let mut last = "wide";
-    for (operator, by, values, made) in
+    for (operator, operand, values, result) in
         [("Sub", "shift", shift, "shifted"), ("Mul", "factor", factor, "multiplied")]
     {
         if !values.is_empty() {
-            graph.doubles(by, values);
-            graph.node((TENSORS, operator), &[last, by], &[made], Vec::new());
-            last = made;
+            graph.doubles(operand, values);
+            graph.node((TENSORS, operator), &[last, operand], &[result], Vec::new());
+            last = result;
         }
     }
     if unit {

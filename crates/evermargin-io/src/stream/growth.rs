@@ -1,7 +1,7 @@
-//! Columns that appear after the beginning of a stream: new columns of a table, new keys of objects, new values of a category,
-//! larger indices. They are appended to the [`Schema`], so that features keep their places.
+//! Columns that appear after the beginning of a stream: new columns of a table, new keys of objects, new values of a
+//! category, larger indices. They are appended to the [`Schema`], so that existing features keep their numbers.
 
-use super::{Schema, Setting, known};
+use super::{Schema, Setting, apply_schema};
 use crate::error::{Error, Result};
 use crate::formats::csv::Plan;
 use crate::formats::csv::encode::UnknownValues;
@@ -11,17 +11,17 @@ use crate::limits::Limits;
 use evermargin::model::Column;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The maximum number of features that a stream grows to. Its first batch may have more.
+/// Maximum number of features to which a stream grows. Its first batch may have more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ColumnCap {
-    /// Where batches are sparse matrices.
+    /// Maximum if batches are sparse matrices.
     pub sparse: usize,
-    /// Where they are dense.
+    /// Maximum if batches are dense matrices.
     pub dense: usize,
 }
 
 impl Setting<'_> {
-    /// How many features a stream that has begun may have more; none where its columns are fixed.
+    /// Number of features that can be added to a stream that has begun; `None` if its columns are fixed.
     pub(super) fn room(&self) -> Option<usize> {
         let (schema, cap) = (self.schema.as_ref()?, self.growth?);
         if self.features.is_some() || self.options.only.is_some() {
@@ -31,7 +31,7 @@ impl Setting<'_> {
         Some(cap.min(self.options.limits.columns()).saturating_sub(schema.features))
     }
 
-    /// Widens the stream to rows of `found` numbers, as far as it may grow. Returns its number of features.
+    /// Widens the stream to rows of `found` numbers, up to its limit. Returns its number of features.
     pub(super) fn grow_to(&mut self, found: usize) -> usize {
         let room = self.room();
         let Some(schema) = self.schema.as_mut() else { return found };
@@ -39,7 +39,7 @@ impl Setting<'_> {
             && let Some(room) = room
         {
             schema.features += room.min(found - schema.features);
-            known(self.options, schema);
+            apply_schema(self.options, schema);
         }
         let features = schema.features;
         if found > features {
@@ -48,8 +48,8 @@ impl Setting<'_> {
         features
     }
 
-    /// Appends columns of a table to the stream and to the plan by which it is read. A category is cut to the values for which
-    /// there is room.
+    /// Appends columns of a table to the stream and to the plan for reading it. A category is cut to the values that fit into
+    /// the limit.
     pub(super) fn append(&mut self, plan: &mut Plan, columns: Vec<(usize, Column)>) {
         let Some(mut room) = self.room() else { return };
         let Some(schema) = self.schema.as_mut() else { return };
@@ -65,8 +65,8 @@ impl Setting<'_> {
             }
             room -= column.features();
             let name = column.name();
-            let again = schema.columns.iter().any(|known| known.name() == name);
-            self.notes.push(if again {
+            let is_known = schema.columns.iter().any(|column| column.name() == name);
+            self.notes.push(if is_known {
                 format!("column '{name}': values that appear later are features from then on").into()
             } else {
                 format!("column '{name}' is new: a feature from now on, 0 in earlier rows").into()
@@ -76,7 +76,7 @@ impl Setting<'_> {
             schema.columns.push(column.clone());
             plan.add(Some(cell), column, true);
         }
-        known(self.options, schema);
+        apply_schema(self.options, schema);
         if !complete {
             let features = schema.features;
             self.note_left_out(features);
@@ -88,7 +88,7 @@ impl Setting<'_> {
     }
 }
 
-/// Columns of the stream for cells of a table that it does not know, by the rows they appear in.
+/// Columns for new cells of a table; the rows of the table determine their kinds.
 pub(super) fn columns_of_cells(
     file: &str,
     rows: &Rows<'_>,
@@ -110,7 +110,7 @@ pub(super) fn columns_of_cells(
         }
         let count: usize = values.values().map(BTreeSet::len).sum();
         if count > limits.columns() {
-            return Err(Error::line(file, line, format!("{count} categories in columns that are new")));
+            return Err(Error::line(file, line, format!("{count} categories in new columns")));
         }
         Ok(())
     })?;
@@ -124,7 +124,7 @@ pub(super) fn columns_of_cells(
     Ok(new.into_iter().map(|c| (c, column(c))).collect())
 }
 
-/// Columns for values of categories that were never seen before.
+/// Columns for new values of categories.
 pub(super) fn columns_of_values(
     plan: &Plan,
     unknown: &BTreeMap<String, UnknownValues>,
@@ -138,8 +138,7 @@ pub(super) fn columns_of_values(
 }
 
 impl Schema {
-    /// Takes in what appeared in a batch of a stream: columns after those known, and the number of features that make rows
-    /// without named columns wider.
+    /// Appends the new columns of a batch. Without named columns, the number of features grows to `features`.
     pub fn extend(&mut self, columns: &[Column], features: usize) {
         self.optional_columns += columns.len();
         self.columns.extend_from_slice(columns);

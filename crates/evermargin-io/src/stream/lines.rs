@@ -1,4 +1,4 @@
-//! Bytes that arrive, cut into blocks of whole rows, in bounded memory.
+//! Splitting of arriving bytes into blocks of whole rows, in bounded memory.
 
 use crate::decompress::refused;
 use crate::error::{Error, Result};
@@ -6,25 +6,25 @@ use crate::formats::csv::rows::Form;
 use crate::limits::{line_too_long, too_many_bytes};
 use std::io::{self, Read};
 
-/// Bytes asked for at a time.
+/// Number of bytes requested at a time.
 const READ: usize = 1 << 18;
 
-/// A block is not made longer than this by rows that would fit in it.
+/// Length from which no more rows are added to a block.
 const BLOCK: usize = 4 << 20;
 
-/// A text of which the front has been read.
+/// Text that is read and consumed block by block.
 pub(crate) struct Lines {
     reader: Box<dyn Read>,
     name: String,
     buffer: Vec<u8>,
-    /// What stands before this in the buffer is done with.
+    /// Start of the bytes in the buffer that were not consumed.
     start: usize,
     ended: bool,
-    /// Whether reading was interrupted: there may be more, but it is not waited for.
+    /// Whether reading was interrupted, so that bytes that have not arrived are not waited for.
     pub(crate) interrupted: bool,
-    /// Bytes of the text that are done with.
+    /// Number of consumed bytes.
     pub(crate) taken: u64,
-    /// Lines of the text that are done with.
+    /// Number of consumed lines.
     pub(crate) passed: u64,
 }
 
@@ -35,12 +35,12 @@ impl Lines {
         Self { reader, name, buffer: Vec::new(), start: 0, ended, interrupted, taken: 0, passed: 0 }
     }
 
-    /// What has been read and is not done with.
+    /// Bytes that were read but not consumed.
     pub(crate) fn ahead(&self) -> &[u8] {
         &self.buffer[self.start..]
     }
 
-    /// Reads what there is, at most so much; false at the end.
+    /// Reads available bytes, at most [`READ`] of them; returns false at the end.
     pub(crate) fn fill(&mut self) -> Result<bool> {
         if self.ended {
             return Ok(false);
@@ -64,7 +64,7 @@ impl Lines {
         Ok(!self.ended)
     }
 
-    /// Reads until `bytes` are ahead or the text ends.
+    /// Reads until the given number of bytes is ahead or the text ends.
     pub(crate) fn fill_to(&mut self, bytes: usize) -> Result<()> {
         while self.ahead().len() < bytes && self.fill()? {}
         Ok(())
@@ -75,7 +75,7 @@ impl Lines {
         self.cut(1, None, longest).map(|_| ())
     }
 
-    /// All that is left, at most `cap` bytes of it.
+    /// Reads the rest of the text; more than `cap` bytes are an error.
     pub(crate) fn rest(mut self, cap: u64) -> Result<Vec<u8>> {
         while self.fill()? {
             if self.ahead().len() as u64 > cap {
@@ -86,20 +86,20 @@ impl Lines {
         Ok(self.buffer)
     }
 
-    /// Is done with the next `bytes`.
+    /// Consumes the next `bytes` bytes.
     pub(crate) fn consume(&mut self, bytes: usize) {
         self.passed += memchr::memchr_iter(b'\n', &self.ahead()[..bytes]).count() as u64;
         self.start += bytes;
         self.taken += bytes as u64;
     }
 
-    /// Goes to a place further on, where it has been before.
+    /// Skips to a position that was reached in an earlier run.
     pub(crate) fn skip_to(&mut self, taken: u64) -> Result<()> {
         while self.taken < taken {
             if self.ahead().is_empty() && !self.fill()? {
                 return Err(Error::content(
                     &self.name,
-                    format!("ends after {} bytes, but {taken} of it had been read before", self.taken),
+                    format!("ends after {} bytes, but {taken} bytes had been read before", self.taken),
                 ));
             }
             let here = self.ahead().len().min((taken - self.taken).try_into().unwrap_or(usize::MAX));
@@ -108,7 +108,7 @@ impl Lines {
         Ok(())
     }
 
-    /// Is done with the next line, however long it is, in bounded memory.
+    /// Skips the next line in bounded memory, regardless of its length.
     pub(crate) fn skip_line(&mut self) -> Result<()> {
         loop {
             if let Some(end) = memchr::memchr(b'\n', self.ahead()) {
@@ -122,8 +122,8 @@ impl Lines {
         }
     }
 
-    /// The length of the next block of whole rows, about `rows` of them, and how many lines in it are not blank.
-    /// The length is 0 at the end. A row longer than `longest` is refused before it is read whole.
+    /// Length of the next block of about `rows` whole rows, and its number of lines that are not blank. The length is 0 at
+    /// the end. A row longer than `longest` is an error, which is returned before the whole row was read.
     pub(crate) fn cut(&mut self, rows: usize, form: Option<&Form>, longest: usize) -> Result<(usize, usize)> {
         let (mut at, mut count) = (0, 0);
         while count < rows && at < BLOCK {
@@ -147,12 +147,12 @@ impl Lines {
                     at = end;
                 }
                 None => {
-                    // Twice as much each time, so that a long row is looked through a few times only.
+                    // The amount doubles each time, so that a long row is scanned only a few times.
                     let wanted = 2 * (ahead.len() - at).max(READ / 2);
                     let before = ahead.len();
                     while self.fill()? && before > READ && self.ahead().len() < before + wanted {}
                     if self.interrupted {
-                        break; // a row that has not arrived whole is no row
+                        break; // the row has not arrived completely
                     }
                 }
             }
@@ -166,7 +166,7 @@ mod tests {
     use super::{Form, Lines, READ};
     use std::io::{Cursor, Read};
 
-    /// Gives a byte at a time, to be sure that nothing depends on how bytes arrive.
+    /// Reader that returns one byte at a time, so that results must not depend on how bytes arrive.
     struct Slow(Cursor<Vec<u8>>);
 
     impl Read for Slow {
@@ -190,16 +190,16 @@ mod tests {
     }
 
     #[test]
-    fn whole_rows_only() {
+    fn cuts_blocks_of_whole_rows() {
         assert_eq!(blocks("a\n\nb\nc", 2, None), ["a\n\nb\n", "c"]);
         let form = Form::Sign(b',');
         assert_eq!(blocks("a,\"x\n\"\"y\"\nb,\"\n", 1, Some(&form)), ["a,\"x\n\"\"y\"\n", "b,\"\n"]);
         assert_eq!(blocks("5\" pipe,x\n\"\"\n", 1, Some(&form)), ["5\" pipe,x\n", "\"\"\n"]);
     }
 
-    /// A line that does not end is refused when it is over the cap, not when memory is.
+    /// A line without an end is refused when it exceeds the limit, before it fills the memory.
     #[test]
-    fn an_endless_line_is_refused() {
+    fn refuses_endless_line() {
         let mut lines = Lines::new(Box::new(std::io::repeat(b'x')), "x");
         let error = lines.cut(1, None, 3 * READ).unwrap_err().to_string();
         assert!(error.starts_with("x:1: the line is over the cap"), "{error}");
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_over_the_cap_is_skipped_in_bounded_memory() {
+    fn skips_long_line_in_bounded_memory() {
         let long = std::io::repeat(b'x').take(40 * READ as u64);
         let mut lines = Lines::new(Box::new(long.chain(Cursor::new(b"\nb\n"))), "x");
         assert!(lines.cut(1, None, READ).is_err());
@@ -217,11 +217,11 @@ mod tests {
     }
 
     #[test]
-    fn going_back_to_a_place() {
+    fn skips_to_earlier_position() {
         let mut lines = Lines::new(Box::new(Cursor::new(b"a\nb\nc\n".to_vec())), "x");
         lines.skip_to(4).unwrap();
         assert_eq!((lines.passed, lines.ahead()), (2, &b"c\n"[..]));
         let error = lines.skip_to(7).unwrap_err().to_string();
-        assert_eq!(error, "x: ends after 6 bytes, but 7 of it had been read before");
+        assert_eq!(error, "x: ends after 6 bytes, but 7 bytes had been read before");
     }
 }

@@ -1,13 +1,13 @@
-//! Rows in batches, from sources that do not fit into memory or do not end.
+//! Reading of rows in batches from sources that do not fit into memory or have no end.
 //!
-//! What the columns are, the [`Schema`], follows from the beginning of the first file (its first 4 MiB; of a pipe, the
-//! rows of the first batch). Columns that appear later are appended where the stream may grow ([`StreamOptions::growth`]): a
-//! feature keeps its place. Every batch says where it ended, its [`Position`]. A program that keeps both goes on after
-//! the last row it had ([`Stream::resume`]), whatever has come into the folder since. Rows that are appended to a file
-//! after its end was reached are read then, also where the file of a folder was done.
+//! The beginning of the first file (its first 4 MiB; for a pipe, the rows of the first batch) determines the columns, the
+//! [`Schema`]. Columns that appear later are appended if the stream may grow ([`StreamOptions::growth`]); existing features
+//! keep their numbers. Every batch contains the [`Position`] of its end. A program that stores schema and position can
+//! continue after its last row ([`Stream::resume`]), regardless of files that were added to the folder meanwhile. Rows that
+//! are appended to a file after its end was reached are then read, too, also for files of a folder.
 //!
-//! Text is cut into blocks of whole rows, which the readers of whole files read: one parser, one way to code a
-//! cell, errors with file and line. Arrays are read whole and handed out in slices.
+//! Text is cut into blocks of whole rows, which are read by the readers of whole files, so that parsing, encoding and error
+//! messages are the same. Arrays are read whole and returned in slices.
 
 mod folder;
 mod growth;
@@ -38,36 +38,36 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use width::Width;
 
-/// Notes that are remembered, so as not to be said twice.
+/// Maximum number of notes that are stored, so that none is made twice.
 const MAX_NOTES: usize = 1000;
 
-/// Where rows come from.
+/// Source of rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
     /// A file, read to its end.
     File(PathBuf),
-    /// A folder: its files in the order of names, also those that appear later. Names that begin with a dot or end in
-    /// `~`, `.tmp` or `.part` are passed over.
+    /// A folder: its files in the order of names, including those that appear later. Names that begin with a dot or end in
+    /// `~`, `.tmp` or `.part` are ignored.
     Folder(PathBuf),
     /// Standard input.
     Stdin,
 }
 
-/// What is known about a stream. By default: nothing.
+/// Options of a stream. By default all properties of the data are detected.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StreamOptions {
-    /// As for a single file; labels in a file of their own do not go with a stream.
+    /// Options as for a single file; a separate file of labels is not supported.
     pub read: ReadOptions,
     /// Number of features; LIBSVM text is widened or cut to it.
     pub features: Option<usize>,
     /// Whether to wait for more files in a folder.
     pub follow: bool,
-    /// How long to wait between two looks at a folder.
+    /// Time between two checks of a folder.
     pub poll: Duration,
-    /// Whether rows of text that cannot be used are yielded in [`Chunk::rejected`]. Otherwise the first is an error.
+    /// Whether rows of text that cannot be used are returned in [`Chunk::rejected`]. Otherwise the first is an error.
     pub reject_bad_rows: bool,
-    /// How far columns that appear later become features; without it they are left out. Columns that the user named, or
-    /// counted by `features`, stay as they are.
+    /// Limit up to which columns that appear later become features; without it they are ignored. Columns that the user
+    /// named, or whose number is `features`, do not change.
     pub growth: Option<ColumnCap>,
 }
 
@@ -84,35 +84,35 @@ impl Default for StreamOptions {
     }
 }
 
-/// How rows become features, fixed by the beginning of a stream.
+/// Mapping of rows to features, determined by the beginning of a stream.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Schema {
     /// Format of the first file.
     pub format: Format,
-    /// How table columns become features; empty otherwise.
+    /// Encoding of table columns as features; empty for other formats.
     pub columns: Vec<Column>,
-    /// How many of the last columns appeared later, so that rows may lack them.
+    /// Number of the last columns that appeared later, so that rows may lack them.
     #[serde(default)]
     pub optional_columns: usize,
-    /// Where the label of a table stands.
+    /// Position of the label in a table.
     pub label: Option<LabelPosition>,
     /// Number of features.
     pub features: usize,
-    /// The number of the first column in LIBSVM text.
+    /// Number of the first column in LIBSVM text.
     pub index_base: Option<u8>,
     /// Whether batches are sparse matrices; `None` before the first batch.
     pub sparse: Option<bool>,
 }
 
 impl Schema {
-    /// Rows of so many numbers.
+    /// Schema of rows of `features` numbers.
     pub fn new(format: Format, features: usize) -> Self {
         Self { features, ..Self::of(format) }
     }
 
-    /// How rows become features and labels, for a model to keep. A stream has neither kernel matrices nor several files side
-    /// by side.
+    /// Mapping of rows to features and labels, to be stored in a model. A stream supports neither kernel matrices nor several
+    /// files with concatenated columns.
     pub fn input_spec(&self) -> InputSpec {
         InputSpec::new(self.columns.clone(), self.label.clone(), self.index_base)
             .with_optional_columns(self.optional_columns)
@@ -131,61 +131,62 @@ impl Schema {
     }
 }
 
-/// Where the reading of a file ended.
+/// Position in a file at which reading ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FileEnd {
     /// Size of the file when it was opened; a file that is larger now has grown.
     pub size: u64,
-    /// Bytes that are done with, after decompression.
+    /// Number of bytes read, after decompression.
     pub bytes: u64,
-    /// Lines that are done with.
+    /// Number of lines read.
     pub lines: u64,
-    /// Rows read.
+    /// Number of rows read.
     pub rows: u64,
 }
 
-/// A place in a stream: after the last row of a batch.
+/// Position in a stream after the last row of a batch.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Position {
-    /// The number of the source, counted from 0. The last source is not left: it may have more when the stream is resumed.
+    /// Index of the source, counted from 0. It never exceeds the last source, which may have more rows when the stream is
+    /// resumed.
     pub source: usize,
-    /// Of a folder: the file being read.
+    /// File of a folder that is being read.
     pub file: Option<String>,
-    /// Of a folder: the files done, as far as they are still there.
+    /// Files of a folder that were read to their end and still exist.
     pub done: BTreeMap<String, FileEnd>,
-    /// Sizes of the sources before this one that are files, by their numbers.
+    /// Sizes of earlier sources that are files, by their indices.
     pub sizes: BTreeMap<usize, u64>,
-    /// Bytes of the file that are done with, after decompression.
+    /// Number of bytes read of the file, after decompression.
     pub bytes: u64,
-    /// Lines of the file that are done with.
+    /// Number of lines read of the file.
     pub lines: u64,
-    /// Rows read of the file.
+    /// Number of rows read of the file.
     pub rows: u64,
-    /// Rows read in all.
+    /// Number of rows read in total.
     pub total: u64,
 }
 
 /// A batch of rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chunk {
-    /// One sample a row; all batches of a stream have the same layout, and none is narrower than the one before.
+    /// One sample per row. All batches of a stream have the same layout, and the number of columns never decreases.
     pub x: Matrix,
     /// The class of each row, if it has one.
     pub labels: Vec<Option<String>>,
-    /// What a person should see of each row: its texts, else the line; at most 2 kB.
+    /// Text of each row for annotators: its text columns, else the line; at most 2 kB.
     pub shown: Vec<String>,
-    /// The name of each row, if a column was named for that; else empty.
+    /// Identifier of each row, if there is a column of identifiers; else empty.
     pub ids: Vec<String>,
-    /// Columns of a table that appeared since the batch before, after those known.
+    /// Columns of a table that appeared since the previous batch; their features follow the known ones.
     pub new_columns: Vec<Column>,
     /// The file and line of each row.
     pub places: RowPlaces,
-    /// Rows among them that cannot be used, in order; see [`StreamOptions::reject_bad_rows`]. They count as rows that
-    /// were asked for, so a batch may have no other row.
+    /// Rows in the range of this batch that cannot be used, in order; see [`StreamOptions::reject_bad_rows`]. They count
+    /// toward the requested number of rows, so a batch may have no other row.
     pub rejected: Vec<RejectedRow>,
-    /// Where the stream stands after these rows.
+    /// Position in the stream after these rows.
     pub position: Position,
 }
 
@@ -203,36 +204,36 @@ impl Chunk {
         }
     }
 
-    /// Rows of the stream, the usable and the rejected ones.
+    /// Number of usable and rejected rows.
     fn count(&self) -> usize {
         self.x.rows() + self.rejected.len()
     }
 }
 
-/// Rows in batches.
+/// Reader of rows in batches.
 pub struct Stream {
     sources: Vec<Source>,
     options: StreamOptions,
     schema: Option<Schema>,
     position: Position,
     part: Option<Part>,
-    /// Size of the file that was opened last.
+    /// Size of the last opened file.
     size: u64,
     /// Whether the last source was read to its end.
     ended: bool,
     folder: Option<Folder>,
     notes: Vec<Message>,
-    /// Notes of the last step, some of them perhaps made before.
-    fresh: Vec<Message>,
+    /// Notes of the last step, some of which may have been made before.
+    new_notes: Vec<Message>,
     noted: BTreeSet<String>,
-    /// What went wrong after rows that were handed out first.
-    fault: Option<Error>,
+    /// Error to be returned by the next call, because rows before it were returned first.
+    pending_error: Option<Error>,
     stop: Option<Arc<AtomicBool>>,
-    /// Columns of the last batch, once there was one.
+    /// Number of table columns at the last batch; `None` before the first batch.
     handed_out: Option<usize>,
 }
 
-/// What a part is read with.
+/// Options and state of the stream that reading of a part requires.
 pub(crate) struct Setting<'s> {
     options: &'s mut ReadOptions,
     schema: &'s mut Option<Schema>,
@@ -245,7 +246,7 @@ pub(crate) struct Setting<'s> {
 }
 
 impl Setting<'_> {
-    /// Refuses a format that does not go with the stream as it began.
+    /// Returns an error for a format that does not agree with the beginning of the stream or with the options.
     fn agree(&self, name: &str, format: Format) -> Result<()> {
         let kind = |f: Format| (f.is_table(), f == Format::Libsvm);
         match self.schema.as_ref().map(|s| s.format) {
@@ -263,12 +264,12 @@ impl Setting<'_> {
         }
     }
 
-    fn fix(&mut self, schema: Schema) {
-        known(self.options, &schema);
+    fn set_schema(&mut self, schema: Schema) {
+        apply_schema(self.options, &schema);
         *self.schema = Some(schema);
     }
 
-    /// Number of the first column and of all, as far as they are known before the first rows are read.
+    /// Number of the first column and number of columns, as far as they can be determined before the first rows are read.
     fn width_of(&self, path: &Path) -> (Option<u8>, Option<usize>) {
         let base = self.options.index_base;
         if self.features.is_some() || path == Path::new("-") {
@@ -293,8 +294,8 @@ impl Setting<'_> {
     }
 }
 
-/// Later files are read as a model's files are.
-fn known(options: &mut ReadOptions, schema: &Schema) {
+/// Sets the options so that later files are read like files for a model with this schema.
+fn apply_schema(options: &mut ReadOptions, schema: &Schema) {
     options.columns = (!schema.columns.is_empty()).then(|| schema.columns.clone());
     options.optional_columns = schema.optional_columns;
     options.trained_label.clone_from(&schema.label);
@@ -303,18 +304,20 @@ fn known(options: &mut ReadOptions, schema: &Schema) {
 }
 
 impl Stream {
-    /// A stream from its beginning. Nothing is read yet.
+    /// Creates a stream at the beginning of its sources. Nothing is read yet.
     pub fn open(sources: Vec<Source>, mut options: StreamOptions) -> Result<Self> {
         let refuse = |what: &str| Err(Error::content("stream", what));
         if sources.is_empty() {
             return refuse("no sources; name a file, a folder or -");
         }
         if options.read.labels_file.is_some() {
-            return refuse("labels in a file of their own do not go with a stream; put them into the rows");
+            return refuse(
+                "a separate file of labels is not supported for streams; put the labels into the rows",
+            );
         }
         let endless = |s: &Source| options.follow && matches!(s, Source::Folder(_));
         if sources[..sources.len() - 1].iter().any(endless) {
-            return refuse("what stands after a folder that is followed is never read; name the folder last");
+            return refuse("sources after a folder that is followed are never read; name the folder last");
         }
         if sources.iter().filter(|s| **s == Source::Stdin).count() > 1 {
             return refuse("standard input can be read only once");
@@ -331,15 +334,16 @@ impl Stream {
             ended: false,
             folder: None,
             notes: Vec::new(),
-            fresh: Vec::new(),
+            new_notes: Vec::new(),
             noted: BTreeSet::new(),
-            fault: None,
+            pending_error: None,
             stop: None,
             handed_out: None,
         })
     }
 
-    /// A stream that goes on after a batch it gave before. Standard input goes on with what comes now.
+    /// Creates a stream that continues after a batch of an earlier one. Standard input continues with the bytes that arrive
+    /// now.
     pub fn resume(
         sources: Vec<Source>,
         options: StreamOptions,
@@ -358,13 +362,13 @@ impl Stream {
         } else {
             stream.position = position;
         }
-        known(&mut stream.options.read, &schema);
+        apply_schema(&mut stream.options.read, &schema);
         stream.schema = Some(schema);
         stream.note_grown_sources();
         Ok(stream)
     }
 
-    /// Notes bytes that are not read: of sources before the present one that have grown since.
+    /// Adds notes about bytes that are not read because an earlier source has grown.
     fn note_grown_sources(&mut self) {
         for (&source, &size) in &self.position.sizes {
             let Some(Source::File(path)) = self.sources.get(source) else { continue };
@@ -372,14 +376,14 @@ impl Stream {
             if grown > 0 {
                 let name = crate::decompress::display_name(path);
                 let what = "has grown since it was read and is not the last source";
-                self.fresh.push(format!("{name} {what}: {grown} bytes are not read").into());
+                self.new_notes.push(format!("{name} {what}: {grown} bytes are not read").into());
             }
         }
         self.collect_notes();
     }
 
-    /// Ends waiting for standard input once the flag is set: whole rows that have arrived are handed out, then the
-    /// stream ends for now.
+    /// Stops waiting for standard input when the flag is set: whole rows that have arrived are returned, then the stream ends
+    /// for now.
     pub fn stop_on(&mut self, flag: Arc<AtomicBool>) {
         self.stop = Some(flag);
     }
@@ -388,27 +392,27 @@ impl Stream {
         self.stop.as_ref().is_some_and(|flag| flag.load(Ordering::SeqCst))
     }
 
-    /// How rows become features, once the first batch was read.
+    /// Mapping of rows to features; `None` before the first batch.
     pub fn schema(&self) -> Option<&Schema> {
         self.schema.as_ref()
     }
 
-    /// Where the stream stands.
+    /// Current position in the stream.
     pub fn position(&self) -> &Position {
         &self.position
     }
 
-    /// What the user should know, each thing once.
+    /// Returns the notes for the user since the last call, each of them only once.
     pub fn take_notes(&mut self) -> Vec<Message> {
         std::mem::take(&mut self.notes)
     }
 
-    /// The next rows: as many as asked for, fewer at the end and where a folder that is followed has no more for now.
-    /// `None` is the end. A folder that is followed does not end: while there is nothing to read, `idle` is asked whether
-    /// to go on waiting, and `None` is given when it says no. After an error the stream stands where it stood.
+    /// Returns the next rows: the requested number, or fewer at the end and if a folder that is followed has no more for now.
+    /// `None` is the end. A folder that is followed has no end: while there is nothing to read, `idle` is called, and if it
+    /// returns false, the result is `None`. An error does not change the position of the stream.
     pub fn next_batch(&mut self, rows: usize, idle: &mut dyn FnMut() -> bool) -> Result<Option<Chunk>> {
-        if let Some(fault) = self.fault.take() {
-            return Err(fault);
+        if let Some(error) = self.pending_error.take() {
+            return Err(error);
         }
         let rows = rows.max(1);
         let mut batch: Option<Chunk> = None;
@@ -420,20 +424,20 @@ impl Stream {
             match self.piece(rows - have, have > 0, idle) {
                 Ok(Some(piece)) => self.add(&mut batch, piece),
                 Ok(None) => break,
-                // What was read is not whole.
+                // The error can result from an incomplete row.
                 Err(_) if self.is_stopped() => break,
-                Err(fault) => {
+                Err(error) => {
                     self.part = None;
                     if have == 0 {
-                        return Err(fault);
+                        return Err(error);
                     }
-                    self.fault = Some(fault);
+                    self.pending_error = Some(error);
                     break;
                 }
             }
         }
         let Some(mut batch) = batch else { return Ok(None) };
-        batch.x = self.laid_out(batch.x);
+        batch.x = self.in_stream_layout(batch.x);
         let columns = self.schema.as_ref().map_or(&[][..], |schema| &schema.columns);
         if let Some(before) = self.handed_out {
             batch.new_columns = columns.get(before..).unwrap_or_default().to_vec();
@@ -445,7 +449,8 @@ impl Stream {
         Ok(Some(batch))
     }
 
-    /// The next rows of one part. A file of a folder that cannot be read is one rejected row, where bad rows are rejected.
+    /// Returns the next rows of one part. If bad rows are rejected, a file of a folder that cannot be read is one rejected
+    /// row.
     fn piece(&mut self, wanted: usize, have: bool, idle: &mut dyn FnMut() -> bool) -> Result<Option<Piece>> {
         let error = match self.piece_of_part(wanted, have, idle) {
             Err(error) => error,
@@ -459,7 +464,7 @@ impl Stream {
         let file = crate::decompress::display_name(&folder.join(name));
         let row = BadRow::of_file(error, &file).within(&file, 0);
         let from = if row.line > 0 { format!(", from line {} on", row.line) } else { String::new() };
-        self.fresh.push(format!("{file} was left out{from}: {}", row.reason).into());
+        self.new_notes.push(format!("{file} was left out{from}: {}", row.reason).into());
         self.collect_notes();
         self.finish_part();
         self.position.total += 1;
@@ -500,7 +505,7 @@ impl Stream {
         let setting = Setting {
             options: &mut self.options.read,
             schema: &mut self.schema,
-            notes: &mut self.fresh,
+            notes: &mut self.new_notes,
             features: self.options.features,
             sources: &self.sources,
             reject: self.options.reject_bad_rows,
@@ -510,7 +515,7 @@ impl Stream {
         (self.part.as_mut(), setting)
     }
 
-    /// Opens the next file; false when there is none.
+    /// Opens the next file; returns false if there is none.
     fn advance(&mut self, wanted: usize, have: bool, idle: &mut dyn FnMut() -> bool) -> Result<bool> {
         loop {
             let path = match self.sources.get(self.position.source).filter(|_| !self.ended) {
@@ -528,7 +533,7 @@ impl Stream {
                         Some(name) => {
                             let path = folder.join(&name);
                             if self.position.file.is_none() {
-                                // A file that was done has grown.
+                                // If the file was read before, it has grown.
                                 let end = self.position.done.get(&name).copied().unwrap_or_default();
                                 (self.position.bytes, self.position.lines, self.position.rows) =
                                     (end.bytes, end.lines, end.rows);
@@ -560,7 +565,7 @@ impl Stream {
                 self.part = Some(part);
                 return Ok(true);
             }
-            self.fresh.push(format!("{} is empty", crate::decompress::display_name(&path)).into());
+            self.new_notes.push(format!("{} is empty", crate::decompress::display_name(&path)).into());
             self.collect_notes();
             self.finish_part();
         }
@@ -618,8 +623,8 @@ impl Stream {
         batch.rejected.extend(piece.rejected);
     }
 
-    /// The layout of the first batch, that of the whole stream.
-    fn laid_out(&mut self, x: Matrix) -> Matrix {
+    /// Converts a batch to the layout of the stream, which the first batch determines.
+    fn in_stream_layout(&mut self, x: Matrix) -> Matrix {
         let Some(schema) = &mut self.schema else { return x };
         if x.rows() == 0 {
             return Matrix::empty(schema.features, schema.sparse.unwrap_or(false));
@@ -635,9 +640,9 @@ impl Stream {
         x
     }
 
-    /// Passes on notes that were not made before.
+    /// Adds the notes of the last step that were not made before.
     fn collect_notes(&mut self) {
-        for note in self.fresh.drain(..) {
+        for note in self.new_notes.drain(..) {
             if self.noted.len() < MAX_NOTES && self.noted.insert(note.to_string()) {
                 self.notes.push(note);
             }
@@ -645,7 +650,7 @@ impl Stream {
     }
 }
 
-/// Bytes of a file on disk; 0 if that cannot be known.
+/// Size of a file on disk; 0 if it is not known.
 fn size_of(path: &Path) -> u64 {
     std::fs::metadata(path).map_or(0, |meta| meta.len())
 }
@@ -653,7 +658,7 @@ fn size_of(path: &Path) -> u64 {
 fn class_names(labels: &Labels) -> Vec<Option<String>> {
     let number = |name: &str| name.parse::<f64>().is_ok_and(f64::is_finite);
     let plain = |name: &String| match name.strip_prefix('+') {
-        // The class `+1` is `1`, also where it stands beside words in one batch and not in another.
+        // The class `+1` is always `1`, although `Labels` keeps the sign in batches that have non-numeric classes, too.
         Some(rest) if number(name) => rest.to_string(),
         _ => name.clone(),
     };

@@ -1,4 +1,4 @@
-//! One file or pipe of a stream, while it is being read.
+//! One open file or pipe of a stream.
 
 use super::growth::{columns_of_cells, columns_of_values};
 use super::lines::Lines;
@@ -22,19 +22,19 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Bytes of the first file that say what its columns are.
-const LOOK: usize = 4 << 20;
+/// Number of bytes of the first file by which its columns are determined.
+const SURVEY_BYTES: usize = 4 << 20;
 
-/// Bytes that say what format a file has.
-const HEAD: usize = 1 << 16;
+/// Number of bytes by which the format of a file is detected.
+const DETECTION_BYTES: usize = 1 << 16;
 
-/// A file, pipe or array that is open.
+/// Open file, pipe or array.
 pub(crate) struct Part {
     path: PathBuf,
     name: String,
     format: Format,
     body: PartContent,
-    /// Rows read of it.
+    /// Number of rows read.
     pub(crate) rows: u64,
 }
 
@@ -48,38 +48,38 @@ struct TableBody {
     lines: Lines,
     form: Form,
     plan: Plan,
-    /// Whether the header is still ahead.
+    /// Whether the header has not been read.
     header: bool,
 }
 
-/// A block of rows that was read.
+/// Block of rows that was read.
 struct ReadBlock {
-    /// Bytes of it that are done with.
+    /// Number of bytes of the block that were used.
     used: usize,
     coded: Coded,
     bad: Vec<BadRow>,
-    /// Whether objects have keys that the table does not know.
+    /// Whether objects have keys that are unknown to the table.
     other_keys: bool,
 }
 
-/// Rows that follow each other in one part.
+/// Consecutive rows of one part.
 pub(crate) struct Piece {
-    /// The file.
+    /// Name of the file.
     pub(crate) name: String,
     pub(crate) x: Matrix,
     pub(crate) labels: Labels,
     pub(crate) shown: Vec<String>,
     /// The line of each row, counted from 1.
     pub(crate) lines: Vec<u64>,
-    /// The name of each row, if a column was named for that.
+    /// Identifier of each row, if there is a column of identifiers.
     pub(crate) ids: Vec<String>,
     pub(crate) unknown: BTreeMap<String, UnknownValues>,
-    /// Rows between them that cannot be used.
+    /// Rows in the same range that cannot be used.
     pub(crate) rejected: Vec<RejectedRow>,
 }
 
 impl Piece {
-    /// One rejected row and nothing else.
+    /// Piece with one rejected row and no other row.
     pub(super) fn without_rows(rejected: RejectedRow, setting: &Setting<'_>) -> Self {
         let features = setting.schema.as_ref().map_or(0, |s| s.features);
         Self {
@@ -94,7 +94,7 @@ impl Piece {
         }
     }
 
-    /// Numbers rejected rows as they stand among the others, after so many rows of the stream.
+    /// Numbers rejected rows by their order among all rows; `before` is the number of earlier rows of the stream.
     pub(crate) fn number_rejected_rows(&mut self, before: u64) {
         self.rejected.sort_by_key(|row| row.line);
         for (k, row) in self.rejected.iter_mut().enumerate() {
@@ -103,19 +103,20 @@ impl Piece {
         }
     }
 
-    /// Rows of the text, the usable and the rejected ones.
+    /// Number of usable and rejected rows.
     pub(crate) fn count(&self) -> usize {
         self.x.rows() + self.rejected.len()
     }
 }
 
 impl Part {
-    /// Opens a file; `-` is standard input. `None` when there is nothing in it. `rows` is what the first batch asks for.
+    /// Opens a file; `-` is standard input. Returns `None` if it is empty. `rows` is the number of rows that the first batch
+    /// requests.
     pub(crate) fn open(path: &Path, rows: usize, setting: &mut Setting<'_>) -> Result<Option<Self>> {
         let name = display_name(path);
         let limits = &setting.options.limits;
         let piped = path == Path::new("-");
-        // Text is bounded by its lines, not by its length.
+        // For text, the length of lines is bounded instead of the length of the file.
         let limits_of_text = Limits { max_bytes: u64::MAX, ..limits.clone() };
         let reader = match setting.stop.filter(|_| piped) {
             Some(stop) => {
@@ -128,7 +129,7 @@ impl Part {
         if piped {
             lines.fill_line(limits.max_line)?;
         } else {
-            lines.fill_to(HEAD)?;
+            lines.fill_to(DETECTION_BYTES)?;
         }
         if lines.ahead().starts_with(b"\xef\xbb\xbf") {
             lines.consume(3);
@@ -148,7 +149,7 @@ impl Part {
                 match TableBody::open(&name, lines, format, rows, piped, setting)? {
                     Some(table) => {
                         if fresh {
-                            setting.fix(table.schema(format));
+                            setting.set_schema(table.schema(format));
                         }
                         PartContent::Table(Box::new(table))
                     }
@@ -168,7 +169,7 @@ impl Part {
                     data.x = data.x.with_cols(features);
                 }
                 if setting.schema.is_none() {
-                    setting.fix(Schema { features: data.x.cols(), ..Schema::of(format) });
+                    setting.set_schema(Schema { features: data.x.cols(), ..Schema::of(format) });
                 }
                 PartContent::Array { data, next: 0 }
             }
@@ -176,7 +177,7 @@ impl Part {
         Ok(Some(Self { path: path.to_path_buf(), name, format, body, rows: 0 }))
     }
 
-    /// Goes to where reading ended before.
+    /// Skips to the position at which reading ended before.
     pub(crate) fn go_to(&mut self, taken: u64, rows: u64) -> Result<()> {
         self.rows = rows;
         match &mut self.body {
@@ -192,7 +193,7 @@ impl Part {
         }
     }
 
-    /// Bytes and lines that are done with.
+    /// Numbers of bytes and lines read.
     pub(crate) fn taken(&self) -> (u64, u64) {
         match &self.body {
             PartContent::Pairs(lines) => (lines.taken, lines.passed),
@@ -201,7 +202,7 @@ impl Part {
         }
     }
 
-    /// Whether it gave what had arrived and did not wait for more.
+    /// Whether reading was interrupted, so that more rows may follow.
     pub(crate) fn is_interrupted(&self) -> bool {
         match &self.body {
             PartContent::Pairs(lines) => lines.interrupted,
@@ -210,7 +211,7 @@ impl Part {
         }
     }
 
-    /// The next rows, at most `wanted`; `None` at the end.
+    /// Returns the next rows, at most `wanted` of them; `None` at the end.
     pub(crate) fn next(&mut self, wanted: usize, setting: &mut Setting<'_>) -> Result<Option<Piece>> {
         let piece = match &mut self.body {
             PartContent::Pairs(lines) => pairs(&self.name, &self.path, lines, wanted, setting)?,
@@ -239,8 +240,8 @@ impl Part {
 }
 
 impl TableBody {
-    /// Makes the plan by which the table is coded: afresh from what the first file begins with (what a pipe gives for
-    /// the first batch), else by the columns the stream has.
+    /// Makes the plan for encoding the table: by the columns of the stream or, for the first file, by its beginning (for a
+    /// pipe, by the rows of the first batch).
     fn open(
         name: &str,
         mut lines: Lines,
@@ -250,19 +251,25 @@ impl TableBody {
         setting: &mut Setting<'_>,
     ) -> Result<Option<Self>> {
         let limits = &setting.options.limits;
-        // Quotes are what a line end may hide behind; the sign between cells is that of the first line.
+        // Line ends within quotes do not end a row, so the separator is needed; it follows from the first line.
         let first = lines.ahead().split(|b| *b == b'\n').next().unwrap_or_default();
-        let sign =
-            Form::of(name, &String::from_utf8_lossy(first), no_keys(format), [].into_iter(), limits, false)?;
-        let look = match (&setting.schema, piped) {
+        let sign = Form::of(
+            name,
+            &String::from_utf8_lossy(first),
+            format_without_keys(format),
+            [].into_iter(),
+            limits,
+            false,
+        )?;
+        let row_count = match (&setting.schema, piped) {
             (Some(_), _) => 2,
             (None, true) => rows.saturating_add(1),
             (None, false) => {
-                lines.fill_to(LOOK)?;
+                lines.fill_to(SURVEY_BYTES)?;
                 usize::MAX
             }
         };
-        let (length, count) = lines.cut(look, Some(&sign), limits.max_line)?;
+        let (length, count) = lines.cut(row_count, Some(&sign), limits.max_line)?;
         if count == 0 {
             return Ok(None);
         }
@@ -271,9 +278,9 @@ impl TableBody {
         let block = usable.as_deref().unwrap_or(block);
         refuse_nul(name, block)?;
         let text = text_of(name, block, limits)?;
-        // Keys that the stream does not know are found when the rows with them are read.
-        let by_place = matches!(setting.options.label, Some(LabelColumn::Index(_)));
-        let grows = format == Format::Jsonl && setting.room().is_some() && !by_place;
+        // If the stream may grow, unknown keys are found when the rows with them are read.
+        let label_by_position = matches!(setting.options.label, Some(LabelColumn::Index(_)));
+        let grows = format == Format::Jsonl && setting.room().is_some() && !label_by_position;
         let keys = if grows { "" } else { text };
         let form = csv::form(name, keys, format, setting.options, setting.reject)?;
         let text = if setting.reject { closed_rows(name, text, &form) } else { text };
@@ -290,8 +297,7 @@ impl TableBody {
         Ok(Some(table))
     }
 
-    /// Appends the columns of a header that the stream does not know. Their kind follows from as many rows as those of a first
-    /// file.
+    /// Appends unknown columns of a header. Their kinds are determined by as many rows as for a first file.
     fn add_new_columns(
         &mut self,
         name: &str,
@@ -304,8 +310,8 @@ impl TableBody {
         let known: HashSet<&str> = names.iter().map(String::as_str).collect();
         let (label, id) = (self.plan.label, self.plan.id);
         let is_new = |c: usize, name: &str| Some(c) != label && Some(c) != id && !known.contains(name);
-        let find = |lines: &mut Lines, look: usize| -> Result<Vec<(usize, Column)>> {
-            let (length, _) = lines.cut(look, Some(&self.form), limits.max_line)?;
+        let find = |lines: &mut Lines, row_count: usize| -> Result<Vec<(usize, Column)>> {
+            let (length, _) = lines.cut(row_count, Some(&self.form), limits.max_line)?;
             let block = &lines.ahead()[..length];
             let usable = if setting.reject { usable_lines(block, limits.max_line) } else { None };
             let text = text_of(name, usable.as_deref().unwrap_or(block), &limits)?;
@@ -316,13 +322,13 @@ impl TableBody {
         if find(&mut self.lines, 2)?.is_empty() {
             return Ok(());
         }
-        let look = if piped {
+        let row_count = if piped {
             rows.saturating_add(1)
         } else {
-            self.lines.fill_to(LOOK)?;
+            self.lines.fill_to(SURVEY_BYTES)?;
             usize::MAX
         };
-        let columns = find(&mut self.lines, look)?;
+        let columns = find(&mut self.lines, row_count)?;
         setting.append(&mut self.plan, columns);
         Ok(())
     }
@@ -339,8 +345,8 @@ impl TableBody {
     fn next(&mut self, name: &str, wanted: usize, setting: &mut Setting<'_>) -> Result<Option<Piece>> {
         let limits = &setting.options.limits.clone();
         loop {
-            let most = wanted.saturating_add(usize::from(self.header));
-            let cut = self.lines.cut(most, Some(&self.form), limits.max_line);
+            let max_rows = wanted.saturating_add(usize::from(self.header));
+            let cut = self.lines.cut(max_rows, Some(&self.form), limits.max_line);
             let mut length = match cut {
                 Err(error) if setting.reject && !self.header => {
                     let row = BadRow::of_error(error)?.within(name, 0);
@@ -356,7 +362,7 @@ impl TableBody {
                 && let Some((start, end, row)) = self.unreadable_row(name, length, limits)?
             {
                 if start > 0 {
-                    length = start; // the rows before it first
+                    length = start; // reads the rows before it first
                     continue;
                 }
                 if self.header {
@@ -390,7 +396,7 @@ impl TableBody {
         }
     }
 
-    /// Reads the block of so many bytes that is ahead.
+    /// Reads the next block, which has `length` bytes.
     fn read_block(
         &mut self,
         name: &str,
@@ -415,7 +421,7 @@ impl TableBody {
         Ok(ReadBlock { used: mark + coded.used, coded, bad: rows.into_bad(), other_keys })
     }
 
-    /// Appends keys and categories that appear in the block ahead, as far as the stream may grow.
+    /// Appends new keys and values of categories in the next block, up to the limit of the stream.
     fn grow(
         &mut self,
         name: &str,
@@ -439,8 +445,8 @@ impl TableBody {
         Ok(())
     }
 
-    /// The first row of the block ahead that is not text or that a quote never closes: its bytes and what is wrong. A row
-    /// that does not end is taken to end with its first line.
+    /// First row of the next block that is not text or has a quote that is never closed, with its bytes and the reason. A row
+    /// without an end is assumed to end with its first line.
     fn unreadable_row(
         &self,
         name: &str,
@@ -466,17 +472,17 @@ impl TableBody {
     }
 }
 
-/// The keys known and those that objects of the text have beyond them, if there are any.
+/// Known keys together with new keys of objects in the text; `None` if there are no new ones.
 fn with_new_keys(text: &str, keys: &Keys, limits: &Limits) -> Option<Keys> {
     let mut all = keys.clone();
     for line in text.lines().filter(|line| !line.trim_ascii().is_empty() && jsonl::is_object(line)) {
-        // More keys than the limit are passed over.
-        let _ = jsonl::learn(line, &mut all, limits.columns());
+        // Keys beyond the limit are ignored.
+        let _ = jsonl::add_keys(line, &mut all, limits.columns());
     }
     (all.names.len() > keys.names.len()).then_some(all)
 }
 
-/// The rows before one that a quote never closes.
+/// Rows before one with a quote that is never closed.
 fn closed_rows<'t>(name: &str, text: &'t str, form: &Form) -> &'t str {
     if Rows::new(name, text, form, None).is_ok() {
         return text;
@@ -488,7 +494,7 @@ fn closed_rows<'t>(name: &str, text: &'t str, form: &Form) -> &'t str {
     &text[..end]
 }
 
-/// The lines that are text, where some are not.
+/// Lines that are usable text; `None` if all of them are.
 fn usable_lines(block: &[u8], longest: usize) -> Option<Vec<u8>> {
     let usable = |line: &[u8]| {
         line.len() <= longest.saturating_add(1)
@@ -501,12 +507,12 @@ fn usable_lines(block: &[u8], longest: usize) -> Option<Vec<u8>> {
     Some(block.split_inclusive(|b| *b == b'\n').filter(|line| usable(line)).flatten().copied().collect())
 }
 
-/// Line ends cut objects as they cut rows of blanks.
-fn no_keys(format: Format) -> Format {
+/// Format by which rows are separated: rows of objects end with their lines, like rows separated by blanks.
+fn format_without_keys(format: Format) -> Format {
     if format == Format::Jsonl { Format::Space } else { format }
 }
 
-/// The next rows of LIBSVM text. The first of all fix the width, unless it is known.
+/// Returns the next rows of LIBSVM text. The first rows of the stream determine its width, unless it is known.
 fn pairs(
     name: &str,
     path: &Path,
@@ -555,7 +561,7 @@ fn pairs(
         };
         if setting.schema.is_none() && text.x.rows() > 0 {
             let index_base = Some(u8::from(!text.zero_based));
-            setting.fix(Schema { features, index_base, ..Schema::of(Format::Libsvm) });
+            setting.set_schema(Schema { features, index_base, ..Schema::of(Format::Libsvm) });
         }
         lines.consume(length);
         let (x, labels) = (text.x.with_cols(features), text.labels);
@@ -565,7 +571,7 @@ fn pairs(
     }
 }
 
-/// Some rows of an array.
+/// Piece with some rows of an array.
 fn slice(name: &str, data: &Dataset, rows: &[usize]) -> Piece {
     let x = data.x.view().select(rows);
     let of = rows.iter().map(|&i| data.labels.of[i]).collect();
@@ -576,7 +582,7 @@ fn slice(name: &str, data: &Dataset, rows: &[usize]) -> Piece {
     Piece { name, x, labels, shown, lines, ids: Vec::new(), unknown, rejected: Vec::new() }
 }
 
-/// The first values of a row, for people.
+/// Text of the first values of a row for annotators.
 fn values(row: Row<'_>) -> String {
     match row {
         Row::Dense(values) => values.iter().take(64).map(f64::to_string).collect::<Vec<_>>().join(" "),

@@ -1,24 +1,24 @@
-//! Rows that cannot be used, with the place where they stand: yielded beside the usable rows of a batch.
+//! Rows that cannot be used, with their places in files. They are returned in addition to the usable rows of a batch.
 
-use crate::error::{Error, Fault, Place, shown};
+use crate::error::{Error, Fault, Place, excerpt};
 use crate::remedy::Message;
 use serde::{Deserialize, Serialize};
 
-/// A row that was left out of a batch, and why.
+/// Row that was not included in a batch, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RejectedRow {
-    /// Number of the row in the stream, counted from 1; rejected rows count.
+    /// Number of the row in the stream, counted from 1; rejected rows are counted, too.
     pub row: u64,
     /// The file as the user named it.
     pub file: String,
-    /// Line of a text or row of an array, counted from 1; 0 where a file could not be read at all.
+    /// Line of a text or row of an array, counted from 1; 0 if the file could not be read at all.
     pub line: u64,
-    /// The column, where one is known.
+    /// The column, if it is known.
     pub column: Option<String>,
-    /// The value in it, shortened.
+    /// The value in the column, shortened.
     pub value: Option<String>,
-    /// What is wrong, one sentence.
+    /// The reason in one sentence.
     pub reason: String,
 }
 
@@ -32,13 +32,13 @@ pub struct RowPlaces {
 }
 
 impl RowPlaces {
-    /// The file and the line of a row of the batch; line 0 where it is not known.
+    /// File and line of a row of the batch; line 0 if it is not known.
     pub fn of(&self, row: usize) -> (&str, u64) {
         let file = self.files.iter().rev().find(|(first, _)| *first <= row).map_or("", |(_, file)| file);
         (file, self.lines.get(row).copied().unwrap_or(0))
     }
 
-    /// A rejected row of the batch, with its place and its number in the stream.
+    /// Describes a row of the batch as rejected, with its place and its number in the stream.
     pub fn rejected(
         &self,
         row: usize,
@@ -59,7 +59,7 @@ impl RowPlaces {
     }
 }
 
-/// A rejected row before its file is known; the line is counted from 1.
+/// Rejected row without its file; the line is counted from 1.
 #[derive(Debug, Clone)]
 pub(crate) struct BadRow {
     pub(crate) line: u64,
@@ -73,13 +73,13 @@ impl BadRow {
         Self { line, column: None, value: None, reason: reason.into() }
     }
 
-    /// A row with an unusable value in a named column.
+    /// Row with an unusable value in a column.
     pub(crate) fn cell(line: u64, column: &str, value: &str, reason: impl Into<Message>) -> Self {
-        let (column, value) = (Some(column.to_string()), Some(shown(value.as_bytes())));
+        let (column, value) = (Some(column.to_string()), Some(excerpt(value.as_bytes())));
         Self { line, column, value, reason: reason.into() }
     }
 
-    /// The row an error is about; the error again where it is about something else.
+    /// Row that an error refers to; returns the error if it does not refer to a line.
     pub(crate) fn of_error(error: Error) -> Result<Self, Error> {
         match error {
             Error::Content { place: Place { line, .. }, message, .. } if line > 0 => {
@@ -89,7 +89,7 @@ impl BadRow {
         }
     }
 
-    /// A file that cannot be read, or not from some line on, for the reason of the error.
+    /// Entry for a file that cannot be read, or not beyond some line, with the reason of the error.
     pub(crate) fn of_file(error: Error, file: &str) -> Self {
         Self::of_error(error).unwrap_or_else(|error| {
             let text = error.to_string();
@@ -103,7 +103,7 @@ impl BadRow {
         Self { line: fault.place.line, column, value, reason: fault.what }
     }
 
-    /// The error that ends strict reading.
+    /// Error for reading without rejection of bad rows.
     pub(crate) fn into_error(self, file: &str) -> Error {
         let what = match self.column {
             Some(column) => self.reason.about(&format!("column '{column}'")),
@@ -112,7 +112,7 @@ impl BadRow {
         Error::line(file, self.line, what)
     }
 
-    /// The same in a text that stands after so many lines of the file. The number of the row is not known yet.
+    /// Adds the file and the number of its lines before the text that was parsed. The number of the row is not known yet.
     pub(crate) fn within(self, file: &str, lines_before: u64) -> RejectedRow {
         let Self { line, column, value, reason } = self;
         let reason = reason.to_string();
@@ -125,7 +125,7 @@ mod tests {
     use super::RowPlaces;
 
     #[test]
-    fn rows_are_found_in_the_file_they_came_from() {
+    fn finds_file_and_line_of_rows() {
         let mut places = RowPlaces::default();
         places.extend("a", &[2, 3]);
         places.extend("a", &[9]);

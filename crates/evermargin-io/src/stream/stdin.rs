@@ -1,4 +1,4 @@
-//! Standard input that can be left while nothing arrives: a thread reads, and the reader waits for it or for a stop flag.
+//! Interruptible standard input: a thread reads from it, and the reader waits for the thread or for a stop flag.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -9,13 +9,13 @@ use std::time::Duration;
 /// Bytes read at a time.
 const PIECE: usize = 1 << 16;
 
-/// Pieces that wait to be taken.
+/// Maximum number of pieces in the queue.
 const QUEUE: usize = 4;
 
-/// Time between two looks at the stop flag.
+/// Time between two checks of the stop flag.
 const POLL: Duration = Duration::from_millis(50);
 
-/// A reader whose `read` fails with `WouldBlock` once the flag is set and nothing has arrived.
+/// Reader whose `read` returns `WouldBlock` if the stop flag is set and no bytes have arrived.
 pub(crate) struct InterruptibleReader {
     pieces: Receiver<io::Result<Vec<u8>>>,
     current: Vec<u8>,
@@ -80,7 +80,7 @@ mod tests {
     use std::io::{ErrorKind, Write};
 
     #[test]
-    fn a_stop_flag_ends_waiting_for_input() {
+    fn stop_flag_ends_waiting_for_input() {
         let (source, mut sink) = std::io::pipe().unwrap();
         let stop = Arc::new(AtomicBool::new(false));
         let mut reader = InterruptibleReader::over(source, Arc::clone(&stop));
@@ -88,7 +88,7 @@ mod tests {
         let mut buffer = [0; 2];
         assert_eq!(reader.read(&mut buffer).unwrap(), 2);
         stop.store(true, Ordering::SeqCst);
-        assert_eq!(reader.read(&mut buffer).unwrap(), 1, "what arrived is handed out first");
+        assert_eq!(reader.read(&mut buffer).unwrap(), 1, "bytes that have arrived are returned first");
         assert_eq!(reader.read(&mut buffer).unwrap_err().kind(), ErrorKind::WouldBlock);
         sink.write_all(b"d").unwrap();
         drop(sink);

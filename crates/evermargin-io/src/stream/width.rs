@@ -1,4 +1,4 @@
-//! How wide LIBSVM text is, found without keeping it.
+//! Number of columns of LIBSVM text, determined without storing the text.
 
 use super::lines::Lines;
 use crate::decompress::{display_name, open};
@@ -7,7 +7,7 @@ use crate::formats::libsvm::content;
 use crate::limits::Limits;
 use std::path::Path;
 
-/// The largest index, and whether index 0 occurs.
+/// Largest index, whether index 0 occurs, and whether there are any index:value pairs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Width {
     pub(crate) highest: u64,
@@ -16,7 +16,7 @@ pub(crate) struct Width {
 }
 
 impl Width {
-    /// Takes in the indices of a file, if it is LIBSVM text. What is wrong in it is said when it is read.
+    /// Scans the indices of a file if it is LIBSVM text. Errors in the file are ignored here and reported when it is read.
     pub(crate) fn scan(&mut self, path: &Path, limits: &Limits) {
         let unbounded = Limits { max_bytes: u64::MAX, ..limits.clone() };
         let Ok(reader) = open(path, &unbounded) else { return };
@@ -33,7 +33,7 @@ impl Width {
         }
     }
 
-    /// An index is a whole number between a blank and a colon.
+    /// Scans a line. An index is a whole number between a blank and a colon.
     fn line(&mut self, line: &[u8]) {
         for colon in memchr::memchr_iter(b':', line) {
             let digits = line[..colon].iter().rev().take(18).take_while(|b| b.is_ascii_digit()).count();
@@ -48,7 +48,7 @@ impl Width {
         }
     }
 
-    /// Columns, when the first is numbered `base`.
+    /// Number of columns if the number of the first is `base`.
     pub(crate) fn columns(self, base: u8) -> usize {
         (self.highest + u64::from(base == 0)) as usize
     }
@@ -59,7 +59,7 @@ mod tests {
     use super::{Limits, Width};
 
     #[test]
-    fn indices_of_all_lines() {
+    fn finds_largest_index_of_all_lines() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("x.svm");
         std::fs::write(&path, "+1 3:1 17:2 qid:99 # 500:1\n\n? 20:1\r\n4:1").unwrap();

@@ -224,27 +224,27 @@ fn refuses_models_that_libsvm_cannot_represent() {
     let refused = |c: &Classifier| libsvm_model::to_text(c).unwrap_err().to_string();
     assert_eq!(
         refused(&classifier(shape)),
-        "LIBSVM models decide one class against one other; train with multi = one-vs-one"
+        "LIBSVM models have one decision function per pair of classes; train with multi = one-vs-one"
     );
     assert_eq!(
         refused(&classifier(Shape { scheme: 0, scaling: 1, ..shape })),
-        "LIBSVM models cannot hold the standard scaling of this one; train with scale = none, or scale the file first"
+        "LIBSVM models cannot contain the standard scaling of this model; train with scale = none, or scale the file first"
     );
     assert_eq!(
         refused(&classifier(Shape { kernel: 4, scheme: 0, scaling: 3, ..shape })),
-        "LIBSVM models cannot hold the unit scaling of this one; train with scale = none, or scale the file first"
+        "LIBSVM models cannot contain the unit scaling of this model; train with scale = none, or scale the file first"
     );
     let mut named = classifier(Shape { scheme: 0, ..shape });
     named.classes[1] = "cat".into();
     assert_eq!(
         refused(&named),
-        "class 'cat' is not a whole number, and LIBSVM models know no other names; rename the classes in the data"
+        "class 'cat' is not a whole number, and LIBSVM models allow no other names; rename the classes in the data"
     );
     let isotonic = Calibration::Isotonic { at: vec![0.0], probability: vec![0.5] };
     let mut calibrated = classifier(Shape { scheme: 0, ..shape });
     calibrated.calibration = vec![isotonic; 3];
     assert_eq!(
         refused(&calibrated),
-        "LIBSVM models hold sigmoid calibrations only; calibrate with a sigmoid or not at all"
+        "LIBSVM models support only sigmoid calibrations; calibrate with a sigmoid or not at all"
     );
 }

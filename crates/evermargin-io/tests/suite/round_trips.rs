@@ -182,7 +182,7 @@ fn models_of_views_survive_round_trips() {
         let text = json::to_json(&original).unwrap();
         assert_eq!(json::from_json("m", text.as_bytes()).unwrap(), original);
         let error = libsvm_model::to_text(&original).unwrap_err().to_string();
-        assert!(error.contains("this one is a sum over views"), "{error}");
+        assert!(error.contains("this model is a sum over views"), "{error}");
         let Model::Views { parts, .. } = &mut original.model else { panic!("views") };
         parts[1].columns = Columns(vec![(7, 10)]);
         assert!(model::to_bytes(&original).is_err(), "columns past the end");

@@ -192,7 +192,7 @@ fn every_changed_byte_is_detected() {
     let error = state::from_bytes("s", &damaged).unwrap_err().to_string();
     assert_eq!(
         error,
-        "s: the file is damaged: its checksum is not that of its bytes; fetch it again or restore a copy"
+        "s: the file is damaged: its checksum does not match its contents; fetch it again or restore a copy"
     );
     let error = state::from_bytes("s", &[0xab; 100]).unwrap_err().to_string();
     assert_eq!(error, "s: not the state of an online learner, or a damaged one (header too large)");

@@ -80,7 +80,7 @@ fn refuses_files_of_another_store() {
         let scratch = home.path().join("scratch");
         write_files(&scratch, &mixed);
         let message = refused(&scratch, Open::Existing);
-        assert!(message.contains("events.db: belongs to another store than the seal beside it"), "{message}");
+        assert!(message.contains("events.db: belongs to another store than the seal next to it"), "{message}");
         assert!(files(&scratch) == mixed);
     }
 }
@@ -132,24 +132,24 @@ fn manual_edits_are_detected() {
         ),
         (
             "UPDATE events SET body = NULL WHERE seq = 2",
-            "event 2: its body is missing, or there though forgotten",
+            "event 2: its body is missing, or is there although it was forgotten",
         ),
         ("UPDATE events SET kind = 'batch' WHERE seq = 2", "event 2: its hash does not follow"),
         (
             "UPDATE events SET body = zeroblob(900) WHERE seq = 1",
-            "event 1: its body is missing, or there though forgotten",
+            "event 1: its body is missing, or is there although it was forgotten",
         ),
         ("DELETE FROM events WHERE seq = 3", "event 3: missing, though later events are there"),
-        ("DELETE FROM events WHERE seq = 7", "event 6: the digest of the store is not that of what it holds"),
+        ("DELETE FROM events WHERE seq = 7", "event 6: the digest of the store does not match its contents"),
         ("UPDATE events SET seq = -1 WHERE seq = 0", "event 0: missing, though later events are there"),
         (
             "UPDATE pieces SET body = zeroblob(600) WHERE snapshot = 4",
             "event 4: the snapshot before this event is not what was written",
         ),
         ("UPDATE pieces SET body = x'00'", "event 4: the snapshot before this event is not what was written"),
-        ("DELETE FROM snapshots WHERE seq = 4", "there are pieces of no snapshot"),
+        ("DELETE FROM snapshots WHERE seq = 4", "has pieces that belong to no snapshot"),
         ("DELETE FROM snapshots; DELETE FROM pieces", "the digest of the store"),
-        ("DELETE FROM forgotten", "event 1: its body is missing, or there though forgotten"),
+        ("DELETE FROM forgotten", "event 1: its body is missing, or is there although it was forgotten"),
         ("UPDATE store SET generation = generation - 1", "the digest of the store"),
         ("DELETE FROM store", "the row that describes the store"),
         ("INSERT INTO store VALUES (2, x'00', 1, x'00')", "the row that describes the store"),
@@ -159,7 +159,7 @@ fn manual_edits_are_detected() {
             "the tables are not those of a store",
         ),
         ("CREATE VIEW labels AS SELECT 1", "the tables are not those of a store"),
-        ("PRAGMA journal_mode = DELETE", "does not begin as the database of a store does"),
+        ("PRAGMA journal_mode = DELETE", "does not begin like the database of a store"),
     ];
     let home = temporary_directory();
     let directory = home.path().join("store");

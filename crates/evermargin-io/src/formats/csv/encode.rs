@@ -1,7 +1,7 @@
-//! Rows of a table as rows of a matrix, once it is known which cells become which features.
+//! Encoding of the rows of a table as rows of a matrix, by a [`Plan`] that maps cells to features.
 
-use crate::error::{Error, Result, shown};
-use crate::formats::csv::rows::{Rows, Spot, value};
+use crate::error::{Error, Result, excerpt};
+use crate::formats::csv::rows::{RowSpan, Rows, value};
 use crate::formats::csv::{Plan, Source};
 use crate::formats::labels::{self, Interner};
 use crate::limits::Limits;
@@ -11,58 +11,58 @@ use evermargin::data::{Labels, Matrix};
 use evermargin::model::Column;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Bytes of a row that a person is shown.
-pub(crate) const SHOWN: usize = 2048;
+/// Maximum number of bytes of a row in texts for annotators.
+pub(crate) const MAX_SHOWN_BYTES: usize = 2048;
 
-/// Which rows are coded, and whether they are shown.
+/// Options for encoding rows.
 pub(crate) struct Wanted {
     /// Whether the first row is a header.
     pub(crate) header: bool,
-    /// The most rows.
+    /// Maximum number of rows.
     pub(crate) rows: usize,
-    /// Whether to keep what a person should see of each.
+    /// Whether to return the text of each row for annotators.
     pub(crate) show: bool,
-    /// Whether to list all values never seen in training, instead of one.
+    /// Whether to list all values never seen in training, instead of one per column.
     pub(crate) list_unknown: bool,
 }
 
 /// Values of a column that were never seen in training.
 #[derive(Debug, Default)]
 pub(crate) struct UnknownValues {
-    /// Cells with such a value.
+    /// Number of cells with such a value.
     pub(crate) count: usize,
-    /// The first of them, or all if wanted.
+    /// The first such value, or all of them on request.
     pub(crate) values: BTreeSet<String>,
 }
 
-/// Rows coded.
+/// Encoded rows.
 pub(crate) struct Coded {
     pub(crate) x: Matrix,
     pub(crate) labels: Labels,
-    /// What a person should see of each row, if wanted.
+    /// Text of each row for annotators, on request.
     pub(crate) shown: Vec<String>,
-    /// The line of each row, if wanted.
+    /// Line of each row, on request.
     pub(crate) lines: Vec<u64>,
-    /// The name of each row, if a column was named for that.
+    /// Identifier of each row, if there is a column of identifiers.
     pub(crate) ids: Vec<String>,
     /// Values never seen in training, by column.
     pub(crate) unknown: BTreeMap<String, UnknownValues>,
-    /// Bytes of the text that the rows stood in.
+    /// Number of bytes of the text up to the end of the last encoded row.
     pub(crate) used: usize,
 }
 
 impl Coded {
-    /// The note about values never seen in training.
+    /// Note about values never seen in training.
     pub(crate) fn unknown_note(name: &str, unknown: &UnknownValues) -> String {
         let (count, value) = (unknown.count, unknown.values.first().map_or("", String::as_str));
         format!(
             "column '{name}': {count} values never seen in training, such as '{}', count as none",
-            shown(value.as_bytes())
+            excerpt(value.as_bytes())
         )
     }
 }
 
-/// The rows coded so far.
+/// Rows being encoded.
 struct Coding<'p> {
     dense: bool,
     values: Vec<f64>,
@@ -73,7 +73,7 @@ struct Coding<'p> {
 }
 
 impl Plan {
-    /// Codes rows of the table.
+    /// Encodes rows of the table.
     pub(crate) fn code(
         &mut self,
         file: &str,
@@ -92,8 +92,8 @@ impl Plan {
         };
         let mut ids = Vec::new();
         let (mut tokens, mut names) = (Vec::new(), Names::default());
-        let (mut seen, mut lines) = (Vec::new(), Vec::new());
-        let (mut above, mut used) = (wanted.header, rows.text.len());
+        let (mut display_texts, mut lines) = (Vec::new(), Vec::new());
+        let (mut at_header, mut used) = (wanted.header, rows.text.len());
         if wanted.rows < usize::MAX {
             coding
                 .reserve(wanted.rows, self.sources.len(), limits)
@@ -103,20 +103,20 @@ impl Plan {
         let is_text = |s: &&Source| matches!(s.column, Column::Text { .. });
         let texts: Vec<usize> = sources.iter().filter(is_text).filter_map(|s| s.cell).collect();
         let mut weights: Vec<_> = sources.iter_mut().map(|s| s.weights.take()).collect();
-        let outcome = rows.while_wanted(|spot, row| {
-            if std::mem::take(&mut above) {
+        let outcome = rows.each_while(|span, row| {
+            if std::mem::take(&mut at_header) {
                 return Ok(true);
             }
             if let Some(label) = label.filter(|_| rows.is_tolerant())
                 && let Err(what) = names.check(row[label])
             {
-                return rows.reject(BadRow::new(spot.line, what)).map(|()| true);
+                return rows.reject(BadRow::new(span.line, what)).map(|()| true);
             }
             for (source, weights) in sources.iter().zip(&mut weights) {
                 let Some(cell) =
                     source.cell.map(|cell| row[cell]).filter(|c| !(source.optional && c.is_empty()))
                 else {
-                    coding.leave_out();
+                    coding.add_missing();
                     continue;
                 };
                 match (&source.column, weights) {
@@ -124,13 +124,13 @@ impl Plan {
                         weights.code(cell, source.first, &mut coding.indices, &mut coding.values);
                     }
                     (column, _) => {
-                        let known_before = |values: &[usize]| {
+                        let is_known = |values: &[usize]| {
                             values.iter().any(|&s| sources[s].column.place_of(cell).is_some())
                         };
-                        let is_new = source.last_of_cell && !known_before(&source.same_cell);
+                        let is_new = source.last_of_cell && !is_known(&source.same_cell);
                         if let Err(what) = coding.cell(cell, source.first, column, is_new) {
                             coding.drop_row();
-                            let bad = BadRow::cell(spot.line, column.name(), cell, what);
+                            let bad = BadRow::cell(span.line, column.name(), cell, what);
                             return rows.reject(bad).map(|()| true);
                         }
                     }
@@ -138,17 +138,17 @@ impl Plan {
             }
             coding.indptr.push(coding.values.len());
             if let Some(label) = label {
-                tokens.push(names.number(row[label], spot.line));
+                tokens.push(names.number(row[label], span.line));
             }
             if let Some(id) = id {
                 ids.push(clipped(row[id]));
             }
             if wanted.show {
-                seen.push(sight(rows.text, spot, row, &texts));
-                lines.push(spot.line);
+                display_texts.push(display_text(rows.text, span, row, &texts));
+                lines.push(span.line);
             }
             if coding.indptr.len() > wanted.rows {
-                used = spot.end;
+                used = span.end;
                 return Ok(false);
             }
             Ok(true)
@@ -168,29 +168,30 @@ impl Plan {
             Some(_) => names.labels(file, &tokens)?,
             None => labels::none(count),
         };
-        Ok(Coded { x, labels, shown: seen, lines, ids, unknown, used })
+        Ok(Coded { x, labels, shown: display_texts, lines, ids, unknown, used })
     }
 }
 
 impl<'p> Coding<'p> {
-    /// Takes back the cells of a row that is not finished.
+    /// Removes the cells of an unfinished row.
     fn drop_row(&mut self) {
         let end = self.indptr.last().copied().unwrap_or(0);
         self.values.truncate(end);
         self.indices.truncate(end);
     }
 
-    /// A column that the row lacks: 0.
-    fn leave_out(&mut self) {
+    /// Adds the value 0 for a column that the row lacks.
+    fn add_missing(&mut self) {
         if self.dense {
             self.values.push(0.0);
         }
     }
 
-    /// Room for `rows` rows of a value per cell. The words of a text may take more.
+    /// Reserves memory for `rows` rows with one value per cell. The words of a text can take more.
     fn reserve(&mut self, rows: usize, cells: usize, limits: &Limits) -> std::result::Result<(), Message> {
         let values = limits.check_shape(rows, cells)?;
-        limits.room(values.saturating_mul(if self.dense { 8 } else { 12 }).saturating_add(8 * rows))?;
+        limits
+            .check_memory(values.saturating_mul(if self.dense { 8 } else { 12 }).saturating_add(8 * rows))?;
         self.values = limits.vector(values)?;
         if !self.dense {
             self.indices = limits.vector(values)?;
@@ -237,25 +238,25 @@ impl<'p> Coding<'p> {
     }
 }
 
-/// What a person should see of a row: its texts if it has any, else the row as written.
-fn sight(text: &str, spot: Spot, row: &[&str], texts: &[usize]) -> String {
+/// Text of a row for annotators: the cells of its text columns if it has any, else the row as written.
+fn display_text(text: &str, span: RowSpan, row: &[&str], texts: &[usize]) -> String {
     match texts {
-        [] => clipped(text[spot.start..spot.end].trim()),
+        [] => clipped(text[span.start..span.end].trim()),
         [one] => clipped(row[*one]),
         several => clipped(&several.iter().map(|&t| row[t]).collect::<Vec<_>>().join("\n")),
     }
 }
 
-/// The beginning of a text that is too long to be shown.
+/// Beginning of a text, at most [`MAX_SHOWN_BYTES`] long.
 pub(crate) fn clipped(text: &str) -> String {
-    let mut end = text.len().min(SHOWN);
+    let mut end = text.len().min(MAX_SHOWN_BYTES);
     while !text.is_char_boundary(end) {
         end -= 1;
     }
     text[..end].to_string()
 }
 
-/// Distinct label cells, each with the line it first stood in.
+/// Distinct label cells, each with the line of its first occurrence.
 #[derive(Default)]
 struct Names {
     numbers: HashMap<String, usize>,
@@ -263,7 +264,7 @@ struct Names {
 }
 
 impl Names {
-    /// Refuses a cell that is no label.
+    /// Returns an error for a cell that cannot be a label.
     fn check(&self, cell: &str) -> std::result::Result<(), String> {
         if self.numbers.contains_key(cell) {
             return Ok(());

@@ -1,10 +1,11 @@
-//! Tables: numbers as they are, texts as weighted words ([`crate::formats::text`]), other columns one 0/1 feature a value. The way
-//! a table is coded is kept as [`Column`]s in the model, so that a table read later is coded the same.
+//! Tables. A numeric column is one feature, a text column becomes weighted words ([`crate::formats::text`]), and any other
+//! column is a category with one 0/1 feature per value. The model stores this encoding as [`Column`]s, so that tables read
+//! later are encoded in the same way.
 
 pub(crate) mod encode;
 pub(crate) mod rows;
 pub(crate) mod survey;
-use crate::error::{Error, Result, shown};
+use crate::error::{Error, Result, excerpt};
 use crate::formats::csv::encode::{Coded, Wanted};
 use crate::formats::csv::rows::{Cell, Form, Rows, text_of};
 use crate::formats::csv::survey::Survey;
@@ -20,7 +21,7 @@ use std::collections::{BTreeSet, HashSet};
 
 pub(crate) const LABEL_NAMES: [&str; 4] = ["label", "class", "target", "y"];
 
-/// What a table holds.
+/// Contents of a table.
 pub(crate) struct Table {
     pub(crate) x: Matrix,
     pub(crate) labels: Labels,
@@ -28,7 +29,7 @@ pub(crate) struct Table {
     pub(crate) label: Option<LabelPosition>,
 }
 
-/// Reads a table, coded afresh or as the model's columns say.
+/// Reads a table, encoded as the columns of a model say or, without a model, by its contents.
 pub(crate) fn read(
     file: &str,
     bytes: &[u8],
@@ -51,8 +52,8 @@ pub(crate) fn read(
     Ok(Table { x, labels, label: plan.label_at.take(), columns: plan.into_columns() })
 }
 
-/// The form of the table that `text` begins. Objects may leave out keys, so those asked for count whether they occur
-/// or not, and so does the key `label` when no key is called as labels are. Bad rows are an error or `skipped`.
+/// Form of the table that begins with `text`. Objects may omit keys, so requested keys are included even if they do not
+/// occur, and the key `label` if no key has a usual name of labels. Bad rows are an error unless they are `skipped`.
 pub(crate) fn form(
     file: &str,
     text: &str,
@@ -66,7 +67,8 @@ pub(crate) fn form(
         Some(LabelColumn::Index(_)) => None,
         None => options.trained_label.as_ref().and_then(|l| l.name.clone()),
     };
-    let unsaid = options.label.is_none() && asked.is_none() && !options.unlabeled && !options.label_optional;
+    let label_unspecified =
+        options.label.is_none() && asked.is_none() && !options.unlabeled && !options.label_optional;
     let id = match &options.id {
         Some(LabelColumn::Name(name)) => Some(name.clone()),
         _ => None,
@@ -75,56 +77,56 @@ pub(crate) fn form(
     let mut form = Form::of(file, text, format, known, &options.limits, skipped)?;
     if let Form::Objects(keys) = &mut form {
         let usual = |name: &String| LABEL_NAMES.iter().any(|n| name.eq_ignore_ascii_case(n));
-        if unsaid && !keys.names.iter().any(usual) {
+        if label_unspecified && !keys.names.iter().any(usual) {
             keys.add(LABEL_NAMES[0]);
         }
     }
     Ok(form)
 }
 
-/// A column of the table and the features it becomes.
+/// Column of the table with the features that it becomes.
 pub(crate) struct Source {
-    /// The cell it is in; none if the table lacks it.
+    /// Cell of the column; `None` if the table lacks it.
     pub(crate) cell: Option<usize>,
-    /// Whether rows may lack it: an empty cell is 0 then.
+    /// Whether rows may lack the column; an empty cell is 0 then.
     pub(crate) optional: bool,
-    /// Other columns of the same cell that came before it: values of a category that appeared at another time.
+    /// Earlier columns of the same cell: values of a category that appeared at other times.
     pub(crate) same_cell: Vec<usize>,
-    /// Whether it is the last column of its cell.
+    /// Whether this is the last column of its cell.
     pub(crate) last_of_cell: bool,
-    /// The first of its features.
+    /// First feature of the column.
     pub(crate) first: usize,
     pub(crate) column: Column,
-    /// Of a text, the weights of its words.
+    /// Weights of the words of a text column.
     pub(crate) weights: Option<Weights>,
 }
 
-/// Which cells become which features.
+/// Mapping of cells to features.
 pub(crate) struct Plan {
     pub(crate) header: bool,
     /// The cell of the label.
     pub(crate) label: Option<usize>,
     pub(crate) label_at: Option<LabelPosition>,
-    /// The cell that names a row.
+    /// The cell with the identifier of the row.
     pub(crate) id: Option<usize>,
-    /// In feature order.
+    /// Columns in the order of their features.
     pub(crate) sources: Vec<Source>,
     pub(crate) features: usize,
-    /// Cells of a row.
+    /// Number of cells per row.
     pub(crate) width: usize,
     rows: usize,
 }
 
-/// What becomes of a column.
-enum Kind {
-    Left,
+/// Use of a column.
+enum ColumnUse {
+    Unused,
     Number,
     Category(BTreeSet<String>),
     Text(Frequencies),
 }
 
 impl Plan {
-    /// How the table that the rows begin is coded: afresh, or as the model's columns say.
+    /// Plan for the table that begins with the rows: as the columns of a model say or, without a model, by their contents.
     pub(crate) fn of(
         file: &str,
         rows: &Rows<'_>,
@@ -132,11 +134,11 @@ impl Plan {
         options: &ReadOptions,
         notes: &mut Vec<Message>,
     ) -> Result<Self> {
-        let said = if format == Format::Jsonl { Some(true) } else { options.header };
-        let survey = Survey::of(file, rows, said, &options.limits)?;
+        let known_header = if format == Format::Jsonl { Some(true) } else { options.header };
+        let survey = Survey::of(file, rows, known_header, &options.limits)?;
         let mut plan = match options.columns.as_deref().filter(|c| !c.is_empty()) {
             Some(columns) => Self::as_trained(file, rows, &survey, columns, format, options, notes)?,
-            None => Self::afresh(file, rows, &survey, format, options, notes)?,
+            None => Self::from_survey(file, rows, &survey, format, options, notes)?,
         };
         if let Some(id) = &options.id {
             let names = survey.names(plan.header);
@@ -149,7 +151,7 @@ impl Plan {
         Ok(plan)
     }
 
-    fn afresh(
+    fn from_survey(
         file: &str,
         rows: &Rows<'_>,
         survey: &Survey,
@@ -166,7 +168,7 @@ impl Plan {
         if let Some(twice) = names.iter().find(|n| !known.insert(n.as_str())) {
             return Err(Error::line(file, 1, format!("two columns are named '{twice}'; rename one")));
         }
-        // As many columns as a model has features, and it does not know their names: there is no label among them.
+        // The model has as many features as the table has columns and no names for them, so no column is the label.
         let named = |n: &String| header && LABEL_NAMES.contains(&n.to_lowercase().as_str());
         let all_features = options.unlabeled
             || (options.cols == Some(names.len()) && options.label.is_none() && !names.iter().any(named));
@@ -192,15 +194,15 @@ impl Plan {
                 "one column only; a table needs a label and at least one feature",
             ));
         }
-        let mut kinds = kinds(file, &names, survey, header, label, options)?;
-        if kinds.iter().any(|k| matches!(k, Kind::Category(_) | Kind::Text(_))) {
-            let (mut above, mut distinct, cap) = (header, 0, options.limits.columns());
+        let mut kinds = column_uses(file, &names, survey, header, label, options)?;
+        if kinds.iter().any(|k| matches!(k, ColumnUse::Category(_) | ColumnUse::Text(_))) {
+            let (mut at_header, mut distinct, cap) = (header, 0, options.limits.columns());
             rows.each(|line, cells| {
-                if !std::mem::take(&mut above) {
+                if !std::mem::take(&mut at_header) {
                     distinct += kinds
                         .iter_mut()
                         .zip(cells)
-                        .map(|(kind, cell)| usize::from(kind.see(cell)))
+                        .map(|(kind, cell)| usize::from(kind.observe(cell)))
                         .sum::<usize>();
                 }
                 if distinct > cap {
@@ -212,22 +214,22 @@ impl Plan {
         let mut columns = Vec::new();
         for (c, (name, kind)) in names.into_iter().zip(kinds).enumerate() {
             let column = match kind {
-                Kind::Left => continue,
-                Kind::Number => {
+                ColumnUse::Unused => continue,
+                ColumnUse::Number => {
                     if let Some((line, text)) = &survey.below[c].text {
                         notes.push(format!(
                             "column '{name}' holds numbers; rows with text in it ('{}' in line {line}) are rejected",
-                            shown(text.as_bytes())
+                            excerpt(text.as_bytes())
                         ).into());
                     }
                     Column::Number { name }
                 }
-                Kind::Text(frequencies) => frequencies.column(name),
-                Kind::Category(values) => {
+                ColumnUse::Text(frequencies) => frequencies.column(name),
+                ColumnUse::Category(values) => {
                     if let (true, Some((line, text))) = (survey.below[c].numbers > 0, &survey.below[c].text) {
                         notes.push(format!(
                             "column '{name}' holds text ('{}' in line {line}) and was coded as {} categories",
-                            shown(text.as_bytes()),
+                            excerpt(text.as_bytes()),
                             values.len()
                         ).into());
                     }
@@ -248,7 +250,7 @@ impl Plan {
         options: &ReadOptions,
         notes: &mut Vec<Message>,
     ) -> Result<Self> {
-        let named = survey.said != Some(false)
+        let named = survey.header != Some(false)
             && (format == Format::Jsonl
                 || columns.iter().any(|c| survey.first.iter().any(|cell| cell == c.name())));
         if !named {
@@ -298,7 +300,7 @@ impl Plan {
         Ok(Self::new(true, label, found, options.optional_columns, survey))
     }
 
-    /// Columns that have no names: they stand as they stood in training, with the label or without.
+    /// Plan for a table without column names: its columns have the order of training, with or without the label.
     fn by_position(
         file: &str,
         rows: &Rows<'_>,
@@ -308,8 +310,8 @@ impl Plan {
         options: &ReadOptions,
         notes: &mut Vec<Message>,
     ) -> Result<Self> {
-        let (width, header) = (survey.first.len(), survey.said == Some(true));
-        // Values of a category that appeared later stand in the cell of the category.
+        let (width, header) = (survey.first.len(), survey.header == Some(true));
+        // Values of a category that appeared later have the cell of the category.
         let mut names: Vec<&str> = Vec::new();
         for column in columns {
             if !names.contains(&column.name()) {
@@ -330,7 +332,7 @@ impl Plan {
                 })
             }
             _ => {
-                if let Some(cells) = numbered(columns, width) {
+                if let Some(cells) = columns_by_number(columns, width) {
                     let label = trained.map(|i| i - 1);
                     return Ok(Self::new(header, label, cells, options.optional_columns, survey));
                 }
@@ -380,7 +382,8 @@ impl Plan {
         plan
     }
 
-    /// Adds a column; its features stand after the others. Rows may lack it, if no column of that name was there before.
+    /// Adds a column with features after all others. With `optional`, rows may lack it unless an earlier column of the same
+    /// cell is required.
     pub(crate) fn add(&mut self, cell: Option<usize>, column: Column, optional: bool) {
         let weights = match &column {
             Column::Text { buckets, documents, frequency, .. } => {
@@ -390,24 +393,25 @@ impl Plan {
         };
         let first = self.features;
         self.features += column.features();
-        let is_twin = |s: &Source| cell.is_some() && s.cell == cell;
-        let same_cell: Vec<usize> = (0..self.sources.len()).filter(|&s| is_twin(&self.sources[s])).collect();
+        let shares_cell = |s: &Source| cell.is_some() && s.cell == cell;
+        let same_cell: Vec<usize> =
+            (0..self.sources.len()).filter(|&s| shares_cell(&self.sources[s])).collect();
         same_cell.iter().for_each(|&s| self.sources[s].last_of_cell = false);
         let optional = optional && same_cell.iter().all(|&s| self.sources[s].optional);
         self.sources.push(Source { cell, optional, same_cell, last_of_cell: true, first, column, weights });
     }
 
-    /// How the table was coded, for a model to remember.
+    /// Encoding of the table, to be stored in a model.
     pub(crate) fn into_columns(self) -> Vec<Column> {
         self.sources.into_iter().map(|s| s.column).collect()
     }
 }
 
-impl Kind {
-    /// Takes in a cell below the header; whether it is a new category.
-    fn see(&mut self, cell: &str) -> bool {
+impl ColumnUse {
+    /// Records a cell below the header; returns whether it is a new value of a category.
+    fn observe(&mut self, cell: &str) -> bool {
         match self {
-            Self::Left | Self::Number => false,
+            Self::Unused | Self::Number => false,
             Self::Text(frequencies) => {
                 frequencies.add(cell);
                 false
@@ -417,15 +421,15 @@ impl Kind {
     }
 }
 
-/// What becomes of each column: as asked, else by its look.
-fn kinds(
+/// Use of each column: as the options say, else by its contents.
+fn column_uses(
     file: &str,
     names: &[String],
     survey: &Survey,
     header: bool,
     label: Option<usize>,
     options: &ReadOptions,
-) -> Result<Vec<Kind>> {
+) -> Result<Vec<ColumnUse>> {
     let find = |asked: &LabelColumn, option: &str| {
         let at = asked_column(file, names, header, asked, option)?;
         if Some(at) == label {
@@ -446,22 +450,23 @@ fn kinds(
     text::check_buckets(buckets).map_err(|what| Error::content(file, what))?;
     let kind = |c: usize| {
         if Some(c) == label || Some(c) == id {
-            Kind::Left
+            ColumnUse::Unused
         } else if texts.contains(&c) {
-            Kind::Text(Frequencies::new(buckets))
+            ColumnUse::Text(Frequencies::new(buckets))
         } else if only.as_ref().is_some_and(|only| !only.contains(&c)) {
-            Kind::Left
+            ColumnUse::Unused
         } else if survey.is_number(c, header) {
-            Kind::Number
+            ColumnUse::Number
         } else {
-            Kind::Category(BTreeSet::new())
+            ColumnUse::Category(BTreeSet::new())
         }
     };
     Ok((0..names.len()).map(kind).collect())
 }
 
-/// Columns named by their number, of a table without header from which some were left out, each with its cell.
-fn numbered(columns: &[Column], width: usize) -> Option<Vec<(Option<usize>, Column)>> {
+/// Columns and cells of a model whose columns are named by their numbers in a table without header, of which it uses only
+/// some.
+fn columns_by_number(columns: &[Column], width: usize) -> Option<Vec<(Option<usize>, Column)>> {
     let cell = |column: &Column| {
         let number = column.name().strip_prefix("column ")?.parse::<usize>().ok()?;
         (1..=width).contains(&number).then(|| (Some(number - 1), column.clone()))
@@ -469,16 +474,16 @@ fn numbered(columns: &[Column], width: usize) -> Option<Vec<(Option<usize>, Colu
     columns.iter().map(cell).collect()
 }
 
-/// Whether a column holds a class of the model, or nothing at all; without classes to ask, anything will do.
+/// Whether a column contains a class of the model or only missing values; true if the classes are unknown.
 fn holds_class(rows: &Rows<'_>, column: usize, header: bool, options: &ReadOptions) -> Result<bool> {
     let Some(classes) = &options.classes else { return Ok(true) };
     let number = |text: &str| text.trim().parse::<f64>().ok();
     let known: HashSet<&str> = classes.iter().map(String::as_str).collect();
     let values: Vec<f64> = classes.iter().filter_map(|c| number(c)).collect();
-    let (mut above, mut empty, mut found) = (header, true, false);
+    let (mut at_header, mut empty, mut found) = (header, true, false);
     rows.each(|_, cells| {
         let cell = cells[column];
-        if !std::mem::take(&mut above) && !found && Cell::of(cell) != Cell::Missing {
+        if !std::mem::take(&mut at_header) && !found && Cell::of(cell) != Cell::Missing {
             empty = false;
             found = known.contains(cell) || number(cell).is_some_and(|v| values.contains(&v));
         }
@@ -487,7 +492,8 @@ fn holds_class(rows: &Rows<'_>, column: usize, header: bool, options: &ReadOptio
     Ok(empty || found)
 }
 
-/// The label column: as asked, by a usual name, or the last one (the first in tables with blanks).
+/// Position of the label column: the requested one, one with a usual name, or the last one (the first in tables that are
+/// separated by blanks).
 fn label_column(
     file: &str,
     names: &[String],
@@ -517,7 +523,7 @@ fn label_column(
     Ok(last)
 }
 
-/// The column a user named, or numbered from 1.
+/// Position of a column that the user specified by name or by number, counted from 1.
 fn asked_column(
     file: &str,
     names: &[String],
@@ -533,7 +539,7 @@ fn asked_column(
         }
         LabelColumn::Name(name) => names.iter().position(|n| n == name).ok_or_else(|| {
             let what = if header {
-                let listed = shown(names.join(", ").as_bytes());
+                let listed = excerpt(names.join(", ").as_bytes());
                 format!("no column named '{name}' for {purpose}; the header has: {listed}")
             } else {
                 format!("no header, so no column named '{name}' for {purpose}; give its position instead")

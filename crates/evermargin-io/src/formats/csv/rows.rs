@@ -1,4 +1,4 @@
-//! The rows of a table as cells, whether separated by a sign (quotes allowed) or by blanks.
+//! Rows of a table as cells: separated by a character (with quotes) or by blanks, or values of JSON objects.
 
 use crate::error::{Error, Result};
 use crate::formats::detect::Format;
@@ -10,7 +10,7 @@ use crate::stream::BadRow;
 use evermargin::data::MAX_ABS;
 use std::cell::RefCell;
 
-/// What a cell looks like.
+/// Kind of the contents of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cell {
     Number,
@@ -30,7 +30,7 @@ impl Cell {
     }
 }
 
-/// The usable number in a cell, or why there is none.
+/// Usable number in a cell, or the reason why there is none.
 pub(crate) fn value(text: &str) -> std::result::Result<f64, String> {
     match number::parse(text.as_bytes()) {
         Some(value) if value.abs() <= MAX_ABS => Ok(value),
@@ -41,29 +41,29 @@ pub(crate) fn value(text: &str) -> std::result::Result<f64, String> {
     }
 }
 
-/// What becomes of rows that cannot be used.
+/// Treatment of rows that cannot be used.
 pub(crate) enum BadRows {
     /// The first of them is an error.
     Fail,
-    /// They are passed over.
+    /// They are skipped.
     Skip,
-    /// They are passed over and listed.
+    /// They are skipped and listed.
     List(RefCell<Vec<BadRow>>),
 }
 
-/// What separates the cells of a row.
+/// Form of the rows of a table.
 pub(crate) enum Form {
-    /// A sign, quotes allowed.
+    /// Cells are separated by this character and can be quoted.
     Sign(u8),
-    /// Blanks.
+    /// Cells are separated by blanks.
     Blanks,
-    /// Each row is a JSON object; its cells are the values of these keys, its first row the keys.
+    /// Each row is a JSON object, whose cells are the values of these keys. The first row of the table is the keys.
     Objects(Keys),
 }
 
 impl Form {
-    /// The form of a table that begins with `text`. Keys of objects are those in it, and those `known` before. Where bad
-    /// rows are `skipped`, they have no keys.
+    /// Form of a table that begins with `text`. Objects have the keys in `text` and the `known` ones. With `skipped`, keys of
+    /// bad rows are ignored.
     pub(crate) fn of(
         file: &str,
         text: &str,
@@ -78,7 +78,7 @@ impl Form {
             Format::Jsonl => {
                 let mut keys = Keys::default();
                 for line in lines(text).filter(|line| !skipped || jsonl::is_object(line.text)) {
-                    jsonl::learn(line.text, &mut keys, limits.columns())
+                    jsonl::add_keys(line.text, &mut keys, limits.columns())
                         .map_err(|what| Error::line(file, line.number, what))?;
                 }
                 known.for_each(|name| keys.add(&name));
@@ -88,7 +88,7 @@ impl Form {
         })
     }
 
-    /// Where the row that begins at `start` ends, its line end included; `None` when `bytes` do not hold all of it.
+    /// End of the row that begins at `start`, including its line end; `None` if `bytes` do not contain all of it.
     pub(crate) fn row_end(&self, bytes: &[u8], start: usize) -> Option<usize> {
         let end = start + memchr::memchr(b'\n', &bytes[start..])? + 1;
         match self {
@@ -100,7 +100,7 @@ impl Form {
     }
 }
 
-/// Bytes as the text of a table: UTF-8, without its mark, lines within the cap.
+/// Text of a table without a byte order mark. Returns an error if the bytes are not UTF-8 or a line is too long.
 pub(crate) fn text_of<'a>(file: &str, bytes: &'a [u8], limits: &Limits) -> Result<&'a str> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let text = std::str::from_utf8(bytes).map_err(|e| {
@@ -117,20 +117,20 @@ pub(crate) fn text_of<'a>(file: &str, bytes: &'a [u8], limits: &Limits) -> Resul
     Ok(text)
 }
 
-/// Where a row stands: its line, counted from 1, and its bytes.
+/// Position of a row: its line, counted from 1, and its bytes.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Spot {
+pub(crate) struct RowSpan {
     pub(crate) line: u64,
     pub(crate) start: usize,
     pub(crate) end: usize,
 }
 
-/// A text known to be a well-formed table: quotes closed.
+/// Text of a table in which all quotes are closed.
 pub(crate) struct Rows<'a> {
     file: &'a str,
     pub(crate) text: &'a str,
     form: &'a Form,
-    /// Cells of a row, when the rows go on from others; these have no header.
+    /// Number of cells per row, if the rows continue a table; they have no header then.
     width: Option<usize>,
     bad: BadRows,
     other_keys: std::cell::Cell<bool>,
@@ -147,23 +147,23 @@ impl<'a> Rows<'a> {
         Ok(Self { file, text, form, width, bad: BadRows::Fail, other_keys: std::cell::Cell::new(false) })
     }
 
-    /// The same rows, without those that cannot be used.
+    /// Sets the treatment of rows that cannot be used.
     pub(crate) fn without(mut self, bad: BadRows) -> Self {
         self.bad = bad;
         self
     }
 
-    /// Whether bad rows are passed over.
+    /// Whether bad rows are skipped.
     pub(crate) fn is_tolerant(&self) -> bool {
         !matches!(self.bad, BadRows::Fail)
     }
 
-    /// Whether an object that was read has keys that the form does not know.
+    /// Whether an object that was read has keys that are unknown to the form.
     pub(crate) fn has_other_keys(&self) -> bool {
         self.other_keys.get()
     }
 
-    /// Rejects a row: an error, unless bad rows are passed over.
+    /// Rejects a row, which is an error unless bad rows are skipped.
     pub(crate) fn reject(&self, row: BadRow) -> Result<()> {
         match &self.bad {
             BadRows::Fail => Err(row.into_error(self.file)),
@@ -175,7 +175,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// The rows passed over, where they are listed.
+    /// Rows that were skipped and listed.
     pub(crate) fn into_bad(self) -> Vec<BadRow> {
         match self.bad {
             BadRows::List(list) => list.into_inner(),
@@ -183,27 +183,27 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Calls `f(line, cells)` for each row; all rows have as many cells as the first.
+    /// Calls `f(line, cells)` for each row; all rows have the same number of cells as the first.
     pub(crate) fn each(&self, mut f: impl FnMut(u64, &[&str]) -> Result<()>) -> Result<()> {
-        self.while_wanted(|spot, cells| f(spot.line, cells).map(|()| true))
+        self.each_while(|span, cells| f(span.line, cells).map(|()| true))
     }
 
-    /// The same until `f` says that no more are wanted.
-    pub(crate) fn while_wanted(&self, mut f: impl FnMut(Spot, &[&str]) -> Result<bool>) -> Result<()> {
+    /// Calls `f(span, cells)` for each row until it returns false.
+    pub(crate) fn each_while(&self, mut f: impl FnMut(RowSpan, &[&str]) -> Result<bool>) -> Result<()> {
         let mut width = self.width;
-        let mut row = |spot: Spot, cells: &[&str]| {
+        let mut row = |span: RowSpan, cells: &[&str]| {
             let expected = *width.get_or_insert(cells.len());
             if cells.len() != expected {
                 let what = format!("{} cells, but the first row has {expected}", cells.len());
-                return self.reject(BadRow::new(spot.line, what)).map(|()| true);
+                return self.reject(BadRow::new(span.line, what)).map(|()| true);
             }
-            f(spot, cells)
+            f(span, cells)
         };
         match self.form {
             Form::Blanks => {
                 for line in lines(self.text) {
                     let cells: Vec<&str> = line.text.split_ascii_whitespace().collect();
-                    if !cells.is_empty() && !row(line.spot(), &cells)? {
+                    if !cells.is_empty() && !row(line.span(), &cells)? {
                         break;
                     }
                 }
@@ -214,10 +214,10 @@ impl<'a> Rows<'a> {
         }
     }
 
-    fn objects(&self, keys: &Keys, mut row: impl FnMut(Spot, &[&str]) -> Result<bool>) -> Result<()> {
+    fn objects(&self, keys: &Keys, mut row: impl FnMut(RowSpan, &[&str]) -> Result<bool>) -> Result<()> {
         if self.width.is_none() {
             let names: Vec<&str> = keys.names.iter().map(String::as_str).collect();
-            if !row(Spot { line: 1, start: 0, end: 0 }, &names)? {
+            if !row(RowSpan { line: 1, start: 0, end: 0 }, &names)? {
                 return Ok(());
             }
         }
@@ -229,14 +229,14 @@ impl<'a> Rows<'a> {
             }
             self.other_keys.set(read.has_other_keys);
             let cells: Vec<&str> = read.spans.iter().map(|s| s.of(line.text, &read.scratch).trim()).collect();
-            if !row(line.spot(), &cells)? {
+            if !row(line.span(), &cells)? {
                 break;
             }
         }
         Ok(())
     }
 
-    fn separated(&self, sign: u8, mut row: impl FnMut(Spot, &[&str]) -> Result<bool>) -> Result<()> {
+    fn separated(&self, sign: u8, mut row: impl FnMut(RowSpan, &[&str]) -> Result<bool>) -> Result<()> {
         let mut reader = csv::ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
@@ -250,14 +250,14 @@ impl<'a> Rows<'a> {
                 Ok(false) => return Ok(()),
                 Err(e) => return Err(Error::content(self.file, e.to_string())),
             }
-            // A line of blanks alone is not a row.
+            // A line of blanks is not a row.
             if record.len() == 1 && record.get(0) == Some("") {
                 continue;
             }
             let (line, start) = record.position().map_or((0, 0), |p| (p.line(), p.byte() as usize));
             let cells: Vec<&str> = record.iter().collect();
             let end = reader.position().byte() as usize;
-            if !row(Spot { line, start, end }, &cells)? {
+            if !row(RowSpan { line, start, end }, &cells)? {
                 return Ok(());
             }
         }
@@ -272,8 +272,8 @@ struct Line<'a> {
 }
 
 impl Line<'_> {
-    fn spot(&self) -> Spot {
-        Spot { line: self.number, start: self.start, end: self.start + self.text.len() }
+    fn span(&self) -> RowSpan {
+        RowSpan { line: self.number, start: self.start, end: self.start + self.text.len() }
     }
 }
 
@@ -290,7 +290,7 @@ fn line_at(bytes: &[u8], at: usize) -> u64 {
     memchr::memchr_iter(b'\n', &bytes[..at]).count() as u64 + 1
 }
 
-/// The sign that separates cells in a line: the most frequent of comma, semicolon and tab.
+/// Character that separates the cells of a line: the most frequent one of comma, semicolon and tab.
 fn separator_of(line: &str) -> u8 {
     let count = |sign: u8| memchr::memchr_iter(sign, line.as_bytes()).count();
     let mut best = b',';
@@ -302,7 +302,7 @@ fn separator_of(line: &str) -> u8 {
     best
 }
 
-/// Where a quote opens that never closes.
+/// Position of an opening quote without a closing one.
 fn open_quote(bytes: &[u8], separator: u8) -> Option<usize> {
     memchr::memchr(b'"', bytes)?;
     let mut start = 0;
@@ -315,8 +315,8 @@ fn open_quote(bytes: &[u8], separator: u8) -> Option<usize> {
     }
 }
 
-/// Where the row that begins at `start` ends, line ends within quotes passed over; `None` when it has no line end, and
-/// as an error where a quote opens that does not close. A quote counts only as the first sign of a cell (RFC 4180).
+/// End of the row that begins at `start`, ignoring line ends within quotes; `None` if the row has no line end. The error is
+/// the position of a quote that is never closed. A quote counts only as the first character of a cell (RFC 4180).
 fn quoted_end(bytes: &[u8], start: usize, separator: u8) -> std::result::Result<Option<usize>, usize> {
     let mut p = start;
     loop {
@@ -349,7 +349,7 @@ mod tests {
     use super::{Cell, open_quote, separator_of};
 
     #[test]
-    fn quotes_open_at_cell_starts_only() {
+    fn opens_quotes_only_at_cell_starts() {
         assert_eq!(open_quote(b"a,\"b\"\"c\",d\n", b','), None);
         assert_eq!(open_quote(b"5\" pipe,x\n", b','), None);
         assert_eq!(open_quote(b"a,\"b\n1,2\n", b','), Some(2));
@@ -358,13 +358,13 @@ mod tests {
     }
 
     #[test]
-    fn separators() {
+    fn detects_separator() {
         assert_eq!(separator_of("a;b;c,d"), b';');
         assert_eq!(separator_of("a"), b',');
     }
 
     #[test]
-    fn cells() {
+    fn classifies_cells() {
         assert_eq!(Cell::of("1e5"), Cell::Number);
         assert_eq!(Cell::of("NaN"), Cell::Missing);
         assert_eq!(Cell::of("12a"), Cell::Text);

@@ -1,4 +1,4 @@
-//! What a table looks like before it is known what it means: its first row, and of which kind the cells below it are.
+//! Survey of the cells of a table, by which the header and the kinds of its columns are determined.
 
 use crate::error::{Error, Result};
 use crate::formats::csv::LABEL_NAMES;
@@ -8,40 +8,41 @@ use crate::limits::Limits;
 use crate::remedy::{Message, Remedy};
 use std::collections::BTreeSet;
 
-/// The first row, and how the cells below it look, column by column.
+/// The first row, and counts of the cells below it for each column.
 pub(crate) struct Survey {
     pub(crate) first: Vec<String>,
-    pub(crate) below: Vec<Seen>,
+    pub(crate) below: Vec<ColumnCounts>,
     pub(crate) rows: usize,
-    /// Whether the first row is a header, where that is known.
-    pub(crate) said: Option<bool>,
-    /// Whether rows that cannot be used are left out, so that some text does not make a column of numbers one of text.
+    /// Whether the first row is a header, if that is known.
+    pub(crate) header: Option<bool>,
+    /// Whether rows that cannot be used are skipped, so that a few texts do not turn a numeric column into a text column.
     tolerant: bool,
 }
 
+/// Counts of the cells of a column below the first row.
 #[derive(Clone, Default)]
-pub(crate) struct Seen {
+pub(crate) struct ColumnCounts {
     pub(crate) numbers: usize,
     texts: usize,
-    /// The first text.
+    /// Line and contents of the first cell with text.
     pub(crate) text: Option<(u64, String)>,
-    /// Whether the cell of the first row occurs again.
-    again: bool,
+    /// Whether the cell of the first row occurs again in the column.
+    first_recurs: bool,
 }
 
 impl Survey {
-    pub(crate) fn of(file: &str, rows: &Rows<'_>, said: Option<bool>, limits: &Limits) -> Result<Self> {
+    pub(crate) fn of(file: &str, rows: &Rows<'_>, header: Option<bool>, limits: &Limits) -> Result<Self> {
         let mut survey =
-            Self { first: Vec::new(), below: Vec::new(), rows: 0, said, tolerant: rows.is_tolerant() };
+            Self { first: Vec::new(), below: Vec::new(), rows: 0, header, tolerant: rows.is_tolerant() };
         rows.each(|line, cells| {
             if survey.rows == 0 {
-                let wide = cells.len().saturating_mul(size_of::<Seen>() + size_of::<String>());
-                limits.room(wide).map_err(|what| Error::line(file, line, what))?;
+                let wide = cells.len().saturating_mul(size_of::<ColumnCounts>() + size_of::<String>());
+                limits.check_memory(wide).map_err(|what| Error::line(file, line, what))?;
                 survey.first = cells.iter().map(ToString::to_string).collect();
-                survey.below = vec![Seen::default(); cells.len()];
+                survey.below = vec![ColumnCounts::default(); cells.len()];
             } else {
                 for ((seen, cell), first) in survey.below.iter_mut().zip(cells).zip(&survey.first) {
-                    seen.again |= cell == first;
+                    seen.first_recurs |= cell == first;
                     match Cell::of(cell) {
                         Cell::Number => seen.numbers += 1,
                         Cell::Text => {
@@ -61,11 +62,11 @@ impl Survey {
         Ok(survey)
     }
 
-    /// A header is a first row with text above a column of numbers, or with the name of the label; in a table of
-    /// text alone, one whose cells are all different and none of which occurs again in its column.
+    /// Whether the first row is a header. It is one if it has text above a column of numbers, or the name of the label. In a
+    /// table that has only text, it is one if its cells are all different and none occurs again in its column.
     pub(crate) fn has_header(&self, options: &ReadOptions, notes: &mut Vec<Message>) -> bool {
-        if let Some(said) = self.said {
-            return said;
+        if let Some(header) = self.header {
+            return header;
         }
         let all_text = self.first.iter().all(|c| Cell::of(c) == Cell::Text)
             && self.below.iter().all(|seen| seen.numbers == 0 || self.holds_text(seen));
@@ -82,7 +83,7 @@ impl Survey {
             return above_numbers || named;
         }
         let distinct = self.first.iter().collect::<BTreeSet<_>>().len() == self.first.len();
-        let unlike = self.rows > 1 && distinct && self.below.iter().all(|seen| !seen.again);
+        let unlike = self.rows > 1 && distinct && self.below.iter().all(|seen| !seen.first_recurs);
         let header = named || unlike;
         let taken = if header { "a header" } else { "data" };
         let what = format!("every column holds text, and the first row was taken for {taken}");
@@ -97,8 +98,8 @@ impl Survey {
         !texts && (seen.numbers > 0 || first == Cell::Number || self.all_missing(column))
     }
 
-    /// Whether a column holds text. Where bad rows are left out, a column of which at least 95 % are numbers does not.
-    fn holds_text(&self, seen: &Seen) -> bool {
+    /// Whether a column is a text column. If bad rows are skipped, a column with at least 95 % numbers is not.
+    fn holds_text(&self, seen: &ColumnCounts) -> bool {
         let few = self.tolerant && 19 * seen.texts <= seen.numbers;
         seen.texts > 0 && !few
     }

@@ -312,8 +312,8 @@ fn refuses_models_that_onnx_cannot_represent() {
     let three = |scheme, model: Model| classifier_of(scheme, &["a", "b", "c"], model);
     let large = |size: &str| {
         format!(
-            "as ONNX, which holds points dense, the model would take {size} GB, and its files end at 2.1 GB; train a \
-             linear model or one of fewer points"
+            "the model would take {size} GB as ONNX, which stores points dense, but ONNX files are limited to 2.1 GB; train \
+             a linear model or one with fewer points"
         )
     };
     // with coefficients positive in every pair, each point is stored for two classes
@@ -322,23 +322,23 @@ fn refuses_models_that_onnx_cannot_represent() {
         (two(views), "an ONNX classifier has one kernel over all columns; this model is a sum over views"),
         (
             two(with_kernel(Kernel::Precomputed)),
-            "a precomputed kernel has no points to write; this model has some",
+            "a precomputed kernel has no points to write, but this model has points",
         ),
         (two(with_kernel(Kernel::Rbf { gamma: 1e-60 })), "gamma 1e-60 is too small for single precision"),
         (
             two(plane(&[[1e60, 1.0]])),
-            "weights: -1e60 is too large for single precision, and ONNX classifiers know no other; scale the data",
+            "weights: -1e60 is too large for single precision, which ONNX classifiers require; scale the data",
         ),
         (
             classifier_of(MulticlassScheme::OneVsOne, &["a", "b"], plane(&[[1.0, 1.0]])),
-            "one-vs-one over two classes has one score, and an ONNX classifier of two writes two; train it again",
+            "one-vs-one over two classes has one score, but an ONNX classifier of two classes has two; train it again",
         ),
         (three(MulticlassScheme::OneVsOne, sparse(3000)), in_pairs.as_str()),
         (three(MulticlassScheme::OneVsRest, sparse(3000)), &in_rest),
         (two(plane(&[])), "model: 0 vectors of weights but 0 constants"),
         (
             two(Model::Linear { weights: vec![Vec::new()], bias: vec![1.0] }),
-            "a model without columns; an ONNX classifier has at least one",
+            "the model has no columns; an ONNX classifier has at least one",
         ),
         (three(MulticlassScheme::Binary, plane(&[[1.0, 1.0]])), "3 classes; a binary classifier has two"),
     ] {
@@ -370,5 +370,5 @@ fn model_readers_recognize_onnx_files() {
     let bytes = to_onnx(&classifier_of(MulticlassScheme::Binary, &["a", "b"], plane(&[[1.0, 2.0]]))).unwrap();
     assert!(is_onnx(&bytes) && !is_onnx(b"svm_type c_svc") && !is_onnx(&[]));
     let error = model::from_bytes("m.onnx", &bytes).unwrap_err().to_string();
-    assert_eq!(error, "m.onnx: an ONNX model (which we write but do not read), not an evermargin model");
+    assert_eq!(error, "m.onnx: an ONNX model (which can be written but not read), not an evermargin model");
 }
