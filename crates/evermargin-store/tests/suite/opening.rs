@@ -80,7 +80,10 @@ fn refuses_files_of_another_store() {
         let scratch = home.path().join("scratch");
         write_files(&scratch, &mixed);
         let message = refused(&scratch, Open::Existing);
-        assert!(message.contains("events.db: belongs to another store than the seal next to it"), "{message}");
+        assert!(
+            message.contains("events.db: belongs to another store than the seal next to it"),
+            "{message}"
+        );
         assert!(files(&scratch) == mixed);
     }
 }

@@ -220,7 +220,7 @@ impl Engine {
             effects.implied.push(label);
         }
         if changed {
-            self.rebuild_classifier(state, watch);
+            self.replace_labels(state, watch);
         }
         for &sample in implied.samples().iter().filter(|s| concerned(**s)) {
             let Some((class, from)) = implied.class(sample) else { continue };

@@ -1,6 +1,5 @@
 //! Which label sources label the stream at present, and on what grounds.
 
-use super::label_sources::max_labels;
 use super::{Engine, Source};
 
 /// Which sources label the stream at present, and on what grounds.
@@ -28,7 +27,7 @@ impl Engine {
             return LabelChoice::Named(source);
         }
         if self.label_sources.weights().is_empty() {
-            let has_many = state.memory.len() > max_labels(self.classes.len());
+            let has_many = self.has_many_labels(state.memory.len());
             return if has_many { LabelChoice::ManyLabels } else { LabelChoice::NotCompared };
         }
         let mut active = self.label_sources.active();

@@ -141,7 +141,7 @@ impl Engine {
         max_unlabeled: usize,
     ) -> Option<Pool<'a>> {
         let labeled = state.memory.labeled();
-        if labeled.len() > max_labels(self.classes.len()) {
+        if self.has_many_labels(labeled.len()) {
             return None;
         }
         let exact = self.given_shares();
@@ -163,6 +163,11 @@ impl Engine {
             exact: exact.is_some(),
             max_unlabeled,
         })
+    }
+
+    /// Whether so many labels are known that the classifier labels alone; a source that the parameters name labels nevertheless.
+    pub(super) fn has_many_labels(&self, labels: usize) -> bool {
+        self.params.label_source.only().is_none() && labels > max_labels(self.classes.len())
     }
 
     /// Counts the work of a batch, and of the sources by which it was labeled.
@@ -226,7 +231,7 @@ impl Engine {
             self.label_sources.forget();
         }
         let labels = state.memory.len();
-        if labels > max_labels(self.classes.len()) {
+        if self.has_many_labels(labels) {
             let had_weights = !self.label_sources.weights().is_empty();
             self.label_sources.clear();
             return drifted || had_weights;
@@ -296,6 +301,8 @@ impl Engine {
                 Some((i, l.class?, confidence)).filter(|r| r.2 > 0.0)
             })
             .collect();
+        inferred.remove_labeled(&state.memory);
+        inferred.make_room(rows.len());
         let sample = |row: usize| state.current.sample_of(row);
         let learned = inferred.infer(state.current.x.view(), &rows, sample, &self.params, watch);
         self.failures.ok(Step::Learning, learned);

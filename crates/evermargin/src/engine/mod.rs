@@ -318,7 +318,10 @@ impl Engine {
 
     /// Support vectors of the classifier.
     pub fn support_count(&self) -> usize {
-        self.state.as_ref().and_then(|b| b.classifier.as_ref()).map_or(0, StreamClassifier::support_count)
+        let published = |b: &StreamState| {
+            b.inferred.as_ref().or(b.classifier.as_ref()).map_or(0, StreamClassifier::support_count)
+        };
+        self.state.as_ref().map_or(0, published)
     }
 
     /// Number of stored samples: labels, exemplars, batches, questions, points.

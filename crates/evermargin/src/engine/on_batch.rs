@@ -229,6 +229,19 @@ impl Engine {
         }
     }
 
+    /// Rebuilds the classifier after a change of remembered labels; the published one keeps its inferred labels.
+    pub(super) fn replace_labels(&self, state: &mut StreamState, watch: &dyn Watch) {
+        let inferred = state.inferred.take();
+        self.rebuild_classifier(state, watch);
+        let knows = |c: &StreamClassifier| c.knows(&state.memory, self.classes.len());
+        if let Some(mut inferred) = inferred.filter(knows) {
+            let (now, classes) = (self.batches, &self.classes);
+            let learned = inferred.replace_labels(&state.memory, now, classes, &self.params, watch);
+            self.failures.ok(Step::Learning, learned);
+            state.inferred = Some(inferred);
+        }
+    }
+
     pub(super) fn rebuild_classifier(&self, state: &mut StreamState, watch: &dyn Watch) {
         let (classes, params) = (&self.classes, &self.params);
         state.inferred = None;

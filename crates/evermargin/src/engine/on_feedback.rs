@@ -80,7 +80,7 @@ impl Engine {
             state.current.truth[row] = Some(class);
         }
         state.current.has_new_labels = true;
-        self.rebuild_classifier(&mut state, watch);
+        self.replace_labels(&mut state, watch);
         self.infer_from_pairs(&mut state, &[sample], effects, watch);
         self.replace_answered(&mut state, effects);
         self.thin(&mut state, watch);
@@ -99,7 +99,7 @@ impl Engine {
         }
         let partners: Vec<u64> = state.constraints.partners(sample).into_iter().collect();
         state.constraints.remove(sample);
-        self.rebuild_classifier(&mut state, watch);
+        self.replace_labels(&mut state, watch);
         self.infer_from_pairs(&mut state, &partners, effects, watch);
         self.drop_reference(&mut state, sample, effects);
         self.thin(&mut state, watch);

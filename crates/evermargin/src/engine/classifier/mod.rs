@@ -20,13 +20,17 @@ use crate::pipeline::preprocess::problems;
 use crate::solver::Watch;
 use seq_lapmed::SequentialMed;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use svm::OnlineSvm;
 
 /// Remembered labels that are reviewed when a batch is closed.
 const REVIEWED: usize = 250;
 
-/// The mark of an inferred label: the sample may get a true one later.
+/// Bit of the ids of samples with an inferred label. A true label of the sample replaces it.
 const INFERRED: u64 = 1 << 63;
+
+/// Maximum number of inferred labels in the published classifier; the oldest are removed first.
+pub(super) const MAX_INFERRED: usize = 1000;
 
 /// Rows of a matrix with one problem per output.
 struct Rows<'a> {
@@ -50,6 +54,12 @@ trait Machine {
 
     /// Closes a batch: some remembered labels may be reviewed, its unlabeled rows may be learned.
     fn close(&mut self, review: &Rows<'_>, unlabeled: MatrixView<'_>, watch: &dyn Watch) -> Result<()>;
+
+    /// Ids of the samples kept, where single samples can be removed.
+    fn ids(&self) -> Vec<u64>;
+
+    /// Removes samples by their ids.
+    fn remove(&mut self, is_removed: &dyn Fn(u64) -> bool);
 
     /// Whether a batch without labels is to be closed too.
     fn wants_unlabeled(&self) -> bool;
@@ -247,6 +257,39 @@ impl StreamClassifier {
         let rows: Vec<usize> = labels.iter().map(|(row, ..)| *row).collect();
         let ids: Vec<u64> = rows.iter().map(|&r| INFERRED | sample(r)).collect();
         self.machine.get_mut().infer(&Rows { x, chosen: &rows, ids: &ids, problems: &problems }, watch)
+    }
+
+    /// Removes the inferred labels of samples that have a true one.
+    pub fn remove_labeled(&mut self, memory: &LabelMemory) {
+        let labeled: BTreeSet<u64> = memory.labeled().iter().map(|l| INFERRED | l.sample).collect();
+        self.machine.get_mut().remove(&|id| labeled.contains(&id));
+    }
+
+    /// Removes the oldest inferred labels, so that with `more` of them the number stays within [`MAX_INFERRED`].
+    pub fn make_room(&mut self, more: usize) {
+        let mut ids = self.machine.get().ids();
+        ids.retain(|id| id & INFERRED != 0);
+        let excess = (ids.len() + more).saturating_sub(MAX_INFERRED).min(ids.len());
+        if excess > 0 {
+            ids.sort_unstable();
+            let last = ids[excess - 1];
+            self.machine.get_mut().remove(&|id| id & INFERRED != 0 && id <= last);
+        }
+    }
+
+    /// Learns all remembered labels in place of the true labels learned so far; inferred ones stay.
+    pub fn replace_labels(
+        &mut self,
+        memory: &LabelMemory,
+        now: u64,
+        classes: &Classes,
+        params: &EngineParams,
+        watch: &dyn Watch,
+    ) -> Result<()> {
+        self.machine.get_mut().remove(&|id| id & INFERRED == 0);
+        self.remove_labeled(memory);
+        let all: Vec<usize> = (0..memory.len()).collect();
+        self.with_remembered(memory, &all, now, classes, params, |machine, rows| machine.rebuild(rows, watch))
     }
 
     /// Decisions of the rows of a batch, rows × outputs; what overflows says nothing.

@@ -185,6 +185,12 @@ impl Machine for SequentialMed {
         self.absorb(unlabeled, watch)
     }
 
+    fn ids(&self) -> Vec<u64> {
+        Vec::new()
+    }
+
+    fn remove(&mut self, _: &dyn Fn(u64) -> bool) {}
+
     fn wants_unlabeled(&self) -> bool {
         true
     }

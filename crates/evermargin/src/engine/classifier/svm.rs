@@ -106,6 +106,14 @@ impl Machine for OnlineSvm {
         learned
     }
 
+    fn ids(&self) -> Vec<u64> {
+        self.0.ids().map(|(_, id)| id).collect()
+    }
+
+    fn remove(&mut self, is_removed: &dyn Fn(u64) -> bool) {
+        self.0.remove_points(is_removed);
+    }
+
     fn wants_unlabeled(&self) -> bool {
         false
     }

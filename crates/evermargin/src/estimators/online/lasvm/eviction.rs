@@ -32,6 +32,24 @@ impl Lasvm {
         }
     }
 
+    /// Removes the points whose ids satisfy `is_removed`; their coefficients move to other points.
+    pub(crate) fn remove_points(&mut self, is_removed: impl Fn(u64) -> bool) {
+        let removed: Vec<usize> = self.ids().filter(|&(_, id)| is_removed(id)).map(|(s, _)| s).collect();
+        for &s in &removed {
+            for dual in &mut self.outputs {
+                dual.remove_variable(&mut self.gram, s);
+            }
+            self.drop_point(s);
+        }
+        if !removed.is_empty() {
+            for (e, dual) in self.gradient_bounds.iter_mut().zip(&self.outputs) {
+                *e = dual.gradient_bounds();
+            }
+            self.support = self.count_support();
+            self.compact();
+        }
+    }
+
     /// Eviction of `lasvm`: removes the points that no step can currently move in any output.
     fn evict(&mut self) {
         let both =
