@@ -120,7 +120,7 @@ def test_parts_merge(blobs):
     assert len(one.exemplars_) == 15 and np.array_equal(other.exemplars_, before)
     everything = {tuple(row) for row in blobs}
     assert all(tuple(row) in everything for row in one.exemplars_)
-    with pytest.raises(ValueError, match="made differently"):
+    with pytest.raises(ValueError, match="different settings"):
         one.merge(ExemplarSelector(15, gamma=0.7).fit(blobs))
     one.partial_fit(blobs[:20])
     assert one.n_samples_seen_ == 320

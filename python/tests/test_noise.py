@@ -101,7 +101,7 @@ def test_mistakes_are_explained():
         find_label_issues(X[:50], y[:50])
     with pytest.raises(ValueError, match="class 2 has 3 rows, fewer than the 5 folds"):
         find_label_issues(X[:103], y[:103])
-    with pytest.raises(ValueError, match="all rows of a class out"):
+    with pytest.raises(ValueError, match="holds out all rows of a class"):
         find_label_issues(X, y, cv=KFold(3))
     with pytest.raises(ValueError, match="NaN"):
         find_label_issues(np.full((10, 2), np.nan), np.arange(10) % 2)

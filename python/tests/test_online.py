@@ -132,7 +132,7 @@ def test_what_is_refused_changes_nothing(iris):
     with pytest.raises(ValueError, match="Negative values"):
         model.partial_fit(X, y, sample_weight=-np.ones(150))
     np.testing.assert_array_equal(model.decision_function(X), before)
-    with pytest.raises(ValueError, match="probability='sigmoid' needs rows held out"):
+    with pytest.raises(ValueError, match="probability='sigmoid' needs held-out rows"):
         LASVMClassifier(probability="sigmoid").partial_fit(X, y, classes=np.unique(y))
     with pytest.raises(ValueError, match="C=-1.0: must be a number above 0"):
         LASVMClassifier(C=-1.0).partial_fit(X, y, classes=np.unique(y))

@@ -144,7 +144,7 @@ def test_the_small_class_is_found_more_often(sampler):
     [
         (SMOTE(k_neighbors=0), "k_neighbors=0"),
         (SMOTE(sampling_strategy="much"), "sampling_strategy='much'"),
-        (SMOTE(sampling_strategy=0.5), "of two classes"),
+        (SMOTE(sampling_strategy=0.5), "data of two classes"),
         (SMOTE(sampling_strategy={"z": 9}), "no row of it"),
         (SMOTE(sampling_strategy={"a": 9}), "has 60 rows already"),
         (VIRTUAL(n_points=0), "n_points=0"),

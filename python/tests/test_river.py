@@ -108,7 +108,7 @@ def test_features_that_share_a_column_stay_in_its_bounds():
     with pytest.raises(ValueError, match="feature 'b'"):
         model.learn_one({"a": 1e100, "b": 1e100}, 1)
     model.learn_one({"a": 1.0}, 1)
-    assert model._waiting == [] and model._counts == [1, 1]
+    assert model._pending == [] and model._counts == [1, 1]
 
 
 @pytest.mark.parametrize("y", [math.nan, np.float64("nan")])
@@ -118,7 +118,7 @@ def test_a_class_that_is_none_is_refused(y):
         model.learn_one({"a": 1.0}, y)
     with pytest.raises(TypeError, match="unhashable"):
         model.learn_one({"a": 1.0}, [1])
-    assert not model._columns and not model._labels and not model._waiting
+    assert not model._columns and not model._labels and not model._pending
 
 
 def test_rows_of_a_frame_are_learned_up_to_one_that_is_refused():
@@ -127,9 +127,9 @@ def test_rows_of_a_frame_are_learned_up_to_one_that_is_refused():
     model = EverMarginClassifier(batch_size=3)
     with pytest.raises(ValueError, match="feature 'a'"):
         model.learn_many(frame, pandas.Series([0, 1, 2, 1]))
-    assert len(model._waiting) == 2 and model._counts == [1, 1] and list(model._labels) == [0, 1]
+    assert len(model._pending) == 2 and model._counts == [1, 1] and list(model._labels) == [0, 1]
     model.learn_many(frame[3:], pandas.Series([1]))
-    assert model._waiting == [] and model._model is not None
+    assert model._pending == [] and model._model is not None
 
 
 def test_a_batch_the_engine_refuses_does_not_come_again():
@@ -145,7 +145,7 @@ def test_a_batch_the_engine_refuses_does_not_come_again():
     model._engine = engine
     for i in range(4):
         model.learn_one({"a": float(i % 2)}, i % 2)
-    assert model._waiting == [] and model.predict_one({"a": 1.0}) == 1
+    assert model._pending == [] and model.predict_one({"a": 1.0}) == 1
 
 
 @pytest.mark.parametrize(
@@ -170,11 +170,11 @@ def test_settings_are_refused_at_the_first_record(params):
     model = EverMarginClassifier(**params)
     with pytest.raises(ValueError):
         model.learn_one({"a": 1.0}, 0)
-    assert not model._columns and not model._labels and not model._waiting
+    assert not model._columns and not model._labels and not model._pending
 
 
 def test_a_text_shares_its_column_with_no_other_name():
     model = EverMarginClassifier()
     for x in ({"a": "b"}, {"a=b": 1.0}, {("a", "b"): 1.0}, {("a",): 1.0}, {"a": 1.0}, {("a", "b"): "c"}):
         model.learn_one(x, 0)
-    assert [row for row, _ in model._waiting] == [[(at, 1.0)] for at in range(6)]
+    assert [row for row, _ in model._pending] == [[(at, 1.0)] for at in range(6)]

@@ -71,7 +71,7 @@ def test_it_goes_on_after_fit_and_after_a_pickle(kind):
         np.testing.assert_array_equal(a.predict_std(X), b.predict_std(X))
     assert a.report_["batches"] == 3
     a.fit(X[:, :2], few)
-    assert a.n_features_in_ == 2 and a._belief.batches == 3, "fit forgets"
+    assert a.n_features_in_ == 2 and a._posterior.batches == 3, "fit forgets"
 
 
 def test_unlabeled_batches_teach():
@@ -131,7 +131,7 @@ def test_what_is_refused():
     model = SequentialMED().fit(X, y)
     with pytest.raises(ValueError, match="features"):
         model.partial_fit(X[:, :3], y)
-    damaged = bytearray(model._belief.to_bytes())
+    damaged = bytearray(model._posterior.to_bytes())
     damaged[200] ^= 1
     with pytest.raises(ValueError, match="damaged"):
         _core.Sequential.from_bytes(bytes(damaged))

@@ -287,7 +287,7 @@ def test_what_is_refused_changes_nothing():
     with pytest.raises(ValueError, match="whole numbers"):
         model.skip([0.5])
     assert model.to_bytes() == before
-    with pytest.raises(ValueError, match="y holds -1 and 1 alone"):
+    with pytest.raises(ValueError, match="y contains only -1 and 1"):
         NeverEndingClassifier().fit(X, 2 * y - 1)
 
 
