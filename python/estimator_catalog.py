@@ -1,6 +1,6 @@
-"""The estimator classes of the package: name, learner of the core, base class, text and example.
+"""The estimator classes of the package: name, learner of the core, base class, description and example.
 
-Parameters, their types, defaults and help come from the core's specifications; `generate.py` joins the two.
+`generate.py` adds the parameters with their types, defaults and help from the specifications of the core.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Option:
-    """A parameter that is not in the specification of a learner: annotation, documented type, default, help."""
+    """A parameter that is not in the specification of a learner, with its annotation, documented type, default and help."""
 
     annotation: str
     documented: str
@@ -18,7 +18,7 @@ class Option:
     help: str
 
 
-#: Options of the training around a learner, and parameters that only Python uses.
+#: Training options that are not parameters of a learner, and parameters that only Python uses.
 OPTIONS = {
     "loss": Option(
         'Literal["hinge", "gap", "ramp", "filter", "full", "local"]',
@@ -69,13 +69,13 @@ OPTIONS = {
         "Any",
         "scalar, float('nan') or None",
         -1,
-        "The value in ``y`` that marks a row without a label.",
+        "Value in ``y`` that marks unlabeled rows.",
     ),
     "compare": Option(
         "bool",
         "bool",
         True,
-        "Compare with a model of the labels alone (``supervised_score_``), which costs several more trainings.",
+        "Compare with a model trained on the labeled rows only (``supervised_score_``); this takes several more fits.",
     ),
     "random_state": Option(
         "int | np.random.RandomState | None",
@@ -88,37 +88,37 @@ OPTIONS = {
 
 CLASSES = """
 classes_ : ndarray of shape (n_classes,)
-    Sorted classes; with two classes, a positive decision value means the second."""
+    Sorted classes. With two classes, positive decision values belong to the second."""
 SOLVER = """
 n_iter_ : int
     Number of solver steps.
 stop_reason_ : str
-    converged, limit, stalled or interrupted.
+    Reason why training stopped: converged, limit, stalled or interrupted.
 report_ : dict
-    Steps, objective and gap of every decision function, and automatic choices."""
+    Steps, objective and gap of each decision function, and parameters that were chosen automatically."""
 FUNCTIONS = """
 support_vectors_, dual_coef_, coef_, intercept_ : ndarray
-    The decision functions: support vectors with their coefficients, or feature weights, and intercepts."""
+    Decision functions: support vectors and their coefficients, or feature weights, and intercepts."""
 TRANSDUCTION = """
 transduction_ : ndarray of shape (n_samples,)
-    A label for every training row; given labels are kept.
+    Labels of all training rows; given labels stay as they are.
 transduction_confidence_ : ndarray of shape (n_samples,)
     Confidence of each label, between 0 and 1; not calibrated.
 supervised_score_, semi_supervised_score_ : float
-    Accuracy on held-out labels without and with the unlabeled rows; NaN where a class has too few labels."""
+    Accuracy on held-out labels without and with the unlabeled rows; NaN if a class has too few labels."""
 CANDIDATES = """
 candidates_ : list of dict
-    One entry per candidate: ``candidate`` (name), ``weight`` (share in the combination) and, where labels could be held
-    out, ``accuracy`` on them with the 90 % interval ``accuracy_low``, ``accuracy_high``.
+    One entry per candidate: ``candidate`` (name), ``weight`` (share in the combination) and, if labels could be held
+    out, ``accuracy`` on them with the 90 % interval from ``accuracy_low`` to ``accuracy_high``.
 estimated_accuracy_ : float
-    Accuracy of the combination on held-out labels; NaN where no label could be held out."""
+    Accuracy of the combination on held-out labels; NaN if no label could be held out."""
 LAST_CALL = """
 n_iter_ : int
     Number of solver steps of the last call.
 stop_reason_ : str
-    converged, limit, stalled or interrupted.
+    Reason why training stopped: converged, limit, stalled or interrupted.
 report_ : dict
-    Report of the last call, and the number of batches."""
+    Report of the last call, with the number of batches so far."""
 OFFSET = """
 offset_ : float
     Threshold of ``score_samples``: rows above it are inside."""
@@ -138,7 +138,7 @@ SEMI_SUPERVISED_OPTIONS = ("class_weight", "scale", "missing_label", "compare", 
 
 @dataclass(frozen=True)
 class Estimator:
-    """One class. ``random_state`` among ``options`` is left out where the learner is not random."""
+    """An estimator class. ``random_state`` is omitted from ``options`` if the learner is deterministic."""
 
     name: str
     learner: str
@@ -148,14 +148,14 @@ class Estimator:
     base: str = "LargeMarginClassifier"
     options: tuple[str, ...] = SUPERVISED_OPTIONS
     attributes: str = CLASSES + SOLVER + FUNCTIONS
-    #: Learners behind the values of ``loss``, where there are several.
+    #: Pairs of a value of ``loss`` and its learner, if the class has several learners.
     variants: tuple[tuple[str, str], ...] = ()
-    #: Parameters of the learner that Python does not have.
+    #: Parameters of the learner that are not available in Python.
     omit: tuple[str, ...] = ()
 
 
 def scored(call: str, score: str) -> str:
-    """Cross-validation on iris."""
+    """Example of cross-validation on the iris data."""
     return f"""
 >>> from sklearn.datasets import load_iris
 >>> from sklearn.model_selection import cross_val_score
@@ -178,7 +178,7 @@ DATA = {
 
 
 def few_labels(call: str, data: str, accuracy: int, each: int = 5) -> str:
-    """Transduction with few labels per class."""
+    """Example of transduction with few labels per class."""
     name, text, n = DATA[data]
     return f"""
 >>> import numpy as np
@@ -202,7 +202,7 @@ def semi(
     without: tuple[str, ...] = (),
     more_attributes: str = "",
 ) -> Estimator:
-    """A semi-supervised estimator."""
+    """Entry of a semi-supervised estimator."""
     options = tuple(o for o in SEMI_SUPERVISED_OPTIONS if o not in without)
     attributes = CLASSES + TRANSDUCTION + more_attributes + SOLVER
     return Estimator(name, learner, page, intro, example, "SemiSupervisedClassifier", options, attributes)
@@ -210,8 +210,8 @@ def semi(
 
 VIEWS = """
 
-``views`` are column ranges, ``[(0, 3000), (3000, 4840)]`` with the end excluded, or lists of column names or numbers,
-``[["title", "body"], ["links"]]``."""
+``views`` are column ranges with the end excluded, such as ``[(0, 3000), (3000, 4840)]``, or lists of column names or
+numbers, such as ``[["title", "body"], ["links"]]``."""
 
 SUPERVISED = (
     Estimator(
@@ -220,7 +220,7 @@ SUPERVISED = (
         "svc",
         """Support vector machine with any kernel.
 
-Same optimum, signs and defaults as LIBSVM and scikit-learn's ``SVC``; a row of weight k equals k copies of it.""",
+It has the optimum, signs and defaults of LIBSVM and of ``SVC`` of scikit-learn. A row of weight k acts like k copies.""",
         scored("SVC(C=10)", "0.98"),
     ),
     Estimator(
@@ -229,7 +229,7 @@ Same optimum, signs and defaults as LIBSVM and scikit-learn's ``SVC``; a row of 
         "linear",
         """Linear support vector machine with squared hinge loss, for many rows or columns.
 
-The problem of LIBLINEAR with a regularized intercept. Several classes are learned one-vs-rest.""",
+It solves the problem of LIBLINEAR with a regularized intercept. Several classes are learned one-vs-rest.""",
         scored("LinearSVC()", "0.97"),
         options=tuple(o for o in SUPERVISED_OPTIONS if o != "decision_function_shape"),
     ),
@@ -239,7 +239,7 @@ The problem of LIBLINEAR with a regularized intercept. Several classes are learn
         "rls",
         """Regularized least squares with any kernel.
 
-One factorization, for up to 20 000 rows.""",
+It is solved by one factorization, for up to 20 000 rows.""",
         scored("RLSClassifier(C=10)", "0.98"),
     ),
     Estimator(
@@ -253,7 +253,7 @@ One factorization, for up to 20 000 rows.""",
         "Perceptron",
         "perceptron",
         "perceptron",
-        "Kernel perceptron, optionally averaged or with a budget of points: a baseline.",
+        "Kernel perceptron, optionally averaged or with a budget of points, as a baseline.",
         scored("Perceptron(epochs=20)", "0.96"),
     ),
     Estimator(
@@ -263,8 +263,9 @@ One factorization, for up to 20 000 rows.""",
         """Support vector machine that learns one sample at a time.
 
 ``loss`` selects the variant: ``hinge`` (LASVM), ``gap`` (steps follow the duality gap), ``ramp`` (robust to wrong
-labels), ``filter`` (skips samples outside the margin), ``full`` (drops no point) or ``local`` (updates the neighbors of
-each sample). A parameter that the variant does not take must keep its default; None is the default of the variant.""",
+labels), ``filter`` (skips samples outside the margin), ``full`` (keeps all points) or ``local`` (updates the neighbors
+of each sample). Parameters that the variant does not have must keep their default; None uses the default of the
+variant.""",
         scored("LASVMClassifier(C=10)", "0.98"),
         base="OnlineClassifier",
         options=("loss", *SUPERVISED_OPTIONS),
@@ -284,7 +285,8 @@ each sample). A parameter that the variant does not take must keep its default; 
         "one-class",
         """One-class support vector machine: 1 inside the region of the training rows, -1 outside.
 
-Same optimum, scaling and signs as LIBSVM and scikit-learn's ``OneClassSVM``; a row of weight k equals k copies of it.""",
+It has the optimum, scaling and signs of LIBSVM and of ``OneClassSVM`` of scikit-learn. A row of weight k acts like k
+copies.""",
         """
 >>> from sklearn.datasets import load_iris
 >>> from evermargin import OneClassSVM
@@ -317,14 +319,14 @@ SEMI_SUPERVISED = (
         "SparseLapRLS",
         "sparse-lap",
         "sparse-manifold",
-        "Regularized least squares on few landmarks, smooth along a neighborhood graph of all rows.",
+        "Regularized least squares on few landmarks that is smooth along a neighborhood graph of all rows.",
         few_labels("SparseLapRLS(gamma=10)", "moons", 100),
     ),
     semi(
         "CoRLS",
         "corls",
         "coregularization",
-        "Regularized least squares in several views of the columns that agree on all rows." + VIEWS,
+        "Regularized least squares with one function per view of the columns, which agree on all rows." + VIEWS,
         few_labels('CoRLS(views=[(0, 10), (10, 20)], kernel="linear")', "classification", 99),
         without=("class_weight",),
     ),
@@ -332,28 +334,30 @@ SEMI_SUPERVISED = (
         "CoLapSVC",
         "colapsvm",
         "coregularization",
-        "Support vector machines of several views, coupled by a joint graph or by agreement." + VIEWS,
+        "Support vector machine with several views, coupled by a joint graph or by agreement." + VIEWS,
         few_labels('CoLapSVC(views=[(0, 10), (10, 20)], kernel="linear")', "classification", 99),
     ),
     semi(
         "CoLapRLS",
         "colaprls",
         "coregularization",
-        "Regularized least squares of several views, coupled by a joint graph or by agreement." + VIEWS,
+        "Regularized least squares with several views, coupled by a joint graph or by agreement." + VIEWS,
         few_labels('CoLapRLS(views=[(0, 10), (10, 20)], kernel="linear")', "classification", 99),
     ),
     semi(
         "CoTraining",
         "cotraining",
         "coregularization",
-        "Views that label each other's most confident rows and never revise a label: a baseline." + VIEWS,
+        "Co-training: classifiers of several views label the most confident rows for each other, as a baseline.\n\n"
+        "Inferred labels are never revised." + VIEWS,
         few_labels('CoTraining(views=[(0, 10), (10, 20)], kernel="linear")', "classification", 99),
     ),
     semi(
         "AutoSemiSupervised",
         "auto",
         "auto",
-        "Compares learners on held-out labels and combines them: the learner to start with.",
+        "Combination of semi-supervised learners that are compared on held-out labels.\n\n"
+        "The recommended estimator to start with.",
         few_labels("AutoSemiSupervised()", "classification", 99),
         more_attributes=CANDIDATES,
     ),
@@ -389,42 +393,42 @@ SEMI_SUPERVISED = (
         "BranchBoundS3VM",
         "bnb-s3vm",
         "bnb-s3vm",
-        "The global optimum of a semi-supervised support vector machine, for few rows.",
+        "Semi-supervised support vector machine solved to the global optimum by branch and bound, for few rows.",
         few_labels('BranchBoundS3VM(kernel="linear")', "few rows", 100, each=3),
     ),
     semi(
         "LinearTSVM",
         "linear-tsvm",
         "linear-s3vm",
-        "Linear S3VM for many rows that switches the labels of unlabeled rows in pairs.",
+        "Linear transductive support vector machine for many rows, by switching pairs of labels.",
         few_labels("LinearTSVM()", "classification", 99),
     ),
     semi(
         "LinearDA",
         "linear-da",
         "linear-s3vm",
-        "Linear S3VM for many rows by deterministic annealing of label probabilities.",
+        "Linear semi-supervised support vector machine for many rows, by deterministic annealing.",
         few_labels("LinearDA()", "classification", 99),
     ),
     semi(
         "SubmodularS3VM",
         "submod-s3vm",
         "submod-s3vm",
-        "Labels unlabeled rows by a seeded cut of the data, very fast.",
+        "Semi-supervised classifier that labels rows by a seeded cut of the data; very fast.",
         few_labels("SubmodularS3VM()", "blobs", 97),
     ),
     semi(
         "QPS3VM",
         "qp-s3vm",
         "qp-s3vm",
-        "The cut of ``SubmodularS3VM`` from many starts, each optimized to a local optimum.",
+        "Semi-supervised classifier that optimizes the cut of ``SubmodularS3VM`` locally from many starts.",
         few_labels("QPS3VM()", "blobs", 100),
     ),
     semi(
         "ParzenClassifier",
         "parzen",
         "submod-s3vm",
-        "Labels the rows most similar to the labeled ones, by the ratio of the classes: a baseline.",
+        "Parzen window classifier that labels rows by similarity and by the ratio of the classes, as a baseline.",
         few_labels("ParzenClassifier()", "blobs", 99),
         without=("class_weight",),
     ),
@@ -432,7 +436,7 @@ SEMI_SUPERVISED = (
         "LabelPropagation",
         "label-propagation",
         "label-propagation",
-        "Labels spread along a neighborhood graph; a support vector machine learns from them.",
+        "Label propagation along a neighborhood graph, followed by a support vector machine.",
         few_labels("LabelPropagation()", "moons", 100),
     ),
 )
@@ -442,10 +446,10 @@ SEQUENTIAL = (
         "SequentialMED",
         "seq-med",
         "med",
-        """Maximum entropy discrimination, batch after batch in bounded memory.
+        """Sequential maximum entropy discrimination in bounded memory.
 
-Each batch updates a Gaussian posterior over decision functions; earlier batches are not visited again. ``fit`` learns a
-table in batches, in the order of its rows, and ``partial_fit`` continues from there.""",
+Each batch updates a Gaussian posterior over decision functions; earlier batches are not visited again. ``fit`` learns
+its rows in batches, in their order, and ``partial_fit`` continues from there.""",
         """
 >>> import numpy as np
 >>> from sklearn.datasets import make_moons
@@ -464,10 +468,10 @@ table in batches, in the order of its rows, and ``partial_fit`` continues from t
         "SequentialLapMED",
         "seq-lapmed",
         "med",
-        """Maximum entropy discrimination along graphs of the batches, in bounded memory.
+        """Sequential maximum entropy discrimination with Laplacian regularization in bounded memory.
 
-Like ``SequentialMED``, and the decision function is smooth along a neighborhood graph of each batch, whose rows may be
-labeled or not. Batches without any label are used too.""",
+It extends ``SequentialMED`` by decision functions that are smooth along a neighborhood graph of each batch. Batches may
+have labeled and unlabeled rows, or only unlabeled rows.""",
         """
 >>> import numpy as np
 >>> from sklearn.datasets import make_moons

@@ -1,4 +1,4 @@
-"""Writes ``python/evermargin/_estimators.py`` from the specifications of the core and `estimator_catalog`.
+"""Generates ``python/evermargin/_estimators.py`` from the specifications of the core and `estimator_catalog`.
 
     python python/generate.py           # write
     python python/generate.py --check   # exit code 1 when the file is not current
@@ -19,7 +19,7 @@ from estimator_catalog import CATALOG, OPTIONS, Estimator
 WIDTH = 110
 MEGABYTE = 1 << 20
 
-#: Python names of parameters, where they differ: scikit-learn's, or because the core's is a keyword.
+#: Parameters with another name in Python: the name of scikit-learn, or because the name of the core is a keyword.
 RENAMED = {
     "c": "C",
     "tolerance": "tol",
@@ -29,7 +29,7 @@ RENAMED = {
     "seed": "random_state",
 }
 
-#: Help where Python's form of a value differs from the core's.
+#: Help of parameters whose values have another form in Python.
 HELP = {
     "views": "columns of each view: a list of (start, end), slices, ranges or lists of columns; all = one view",
     "cache_bytes": "memory for cached kernel rows, in megabytes",
@@ -48,8 +48,8 @@ import numpy as np
 
 
 def core():
-    """The extension module, from the installed package or from this folder, without importing the package itself."""
-    for folder in [*sys.path[1:], sys.path[0]]:  # what is installed first: a build in this folder may be older
+    """Load the extension module of the installed package or of this folder, without importing the package itself."""
+    for folder in [*sys.path[1:], sys.path[0]]:  # the installed package first: a build in this folder can be older
         found = PathFinder.find_spec("_core", [str(Path(folder) / "evermargin")])
         if found is not None and isinstance(found.loader, ExtensionFileLoader):
             module = importlib.util.module_from_spec(found)
@@ -109,7 +109,7 @@ def python_help(param: dict) -> str:
 
 
 class Parameter:
-    """One parameter of a class: its Python side, and its name in the core if it has one."""
+    """A parameter of a class; ``core_name`` is empty if the core does not have it."""
 
     def __init__(self, name: str, kind: str, text: str, default: object, help_: str, core_name: str = "") -> None:
         self.name, self.annotation, self.documented = name, kind, text
@@ -131,7 +131,7 @@ def from_spec(param: dict) -> Parameter:
 
 
 def joined(variants: list[dict]) -> list[Parameter]:
-    """The parameters of several learners; None is the default of those that not all take alike."""
+    """Parameters of several learners; the default is None unless all learners have the parameter with one default."""
     found: dict[str, list[dict]] = {}
     for spec in variants:
         for param in spec["params"]:

@@ -1,7 +1,11 @@
-"""Large-margin learning that never ends, as scikit-learn estimators.
+"""Semi-supervised, online and active large-margin learning with the interface of scikit-learn.
 
-Classifiers stand here; `evermargin.active` asks, `evermargin.model_selection` knows rows without a label,
-`evermargin.plot` draws, `evermargin.river` and `evermargin.skactiveml` speak as those libraries do.
+This module has the estimators. Further modules:
+
+- `evermargin.active`: query strategies and an active learner
+- `evermargin.model_selection`: cross-validation and scores with unlabeled rows
+- `evermargin.plot`: decision surfaces, learning curves and exemplars
+- `evermargin.river`, `evermargin.skactiveml`: classes with the interfaces of River and scikit-activeml
 """
 
 from ._core import (

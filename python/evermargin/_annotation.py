@@ -1,4 +1,4 @@
-"""Questions of a stream classifier, and the answers of a person: classes, comparisons, corrections."""
+"""Queries of a stream classifier and the answers of an annotator: classes, comparisons and corrections."""
 
 from __future__ import annotations
 
@@ -19,40 +19,40 @@ if TYPE_CHECKING:
 
 
 class AnnotationMixin:
-    """``ask`` and the answers to it, for an estimator around an engine."""
+    """Methods for queries and answers, for an estimator that wraps an engine."""
 
     def ask(self, n: int | None = None, return_X: bool = False) -> Any:
-        """Samples of the last batch that are worth a label now.
+        """Choose samples of the last batch to query.
 
-        Questions that wait for an answer come first and do not count against the budget again. ``references`` says which
-        of them are comparisons.
+        Pending queries come first and do not count against the budget again. ``references`` returns which of them are
+        comparisons.
 
         Parameters
         ----------
         n : int or None, default=None
             Maximum number of samples; None is ``queries_per_round``. Fewer are returned when the budget is spent or no
-            more are worth a label.
+            further sample is worth a label.
         return_X : bool, default=False
-            Whether to give the samples too.
+            Whether to return the samples, too.
 
         Returns
         -------
-        ids : ndarray of shape (n_questions,)
-            Numbers of samples, for ``answer``.
-        X : ndarray or sparse matrix of shape (n_questions, n_features)
+        ids : ndarray of shape (n_queries,)
+            Ids of the samples, for ``answer``.
+        X : ndarray or sparse matrix of shape (n_queries, n_features)
             The samples; only if ``return_X``.
         """
         check_is_fitted(self)
         n = json.loads(self._engine.params())["queries_per_round"] if n is None else n
         if not isinstance(n, numbers.Integral) or n < 0:
             raise ValueError(f"n={n!r}: must be a whole number, 0 or more")
-        waiting = self._engine.questions()
-        self._asked = {i: self._asked[i] for i in waiting if i in self._asked}
-        ids = waiting[:n]
+        pending = self._engine.questions()
+        self._queried_rows = {i: self._queried_rows[i] for i in pending if i in self._queried_rows}
+        ids = pending[:n]
         if len(ids) < n:
-            new = self._note(self._engine.ask(n - len(ids))[-1])
+            new = self._record_events(self._engine.ask(n - len(ids))[-1])
             if self._batch is not None:
-                self._asked.update((i, self._batch[[i - self._first]]) for i in new)
+                self._queried_rows.update((i, self._batch[[i - self._first]]) for i in new)
             ids = ids + new
         ids = np.array(ids, dtype=np.int64)
         return (ids, self._rows_of(ids)) if return_X else ids
@@ -60,36 +60,38 @@ class AnnotationMixin:
     def _rows_of(self, ids):
         if len(ids) == 0:
             return np.zeros((0, self.n_features_in_)) if self._batch is None else self._batch[:0]
-        lost = [i for i in ids.tolist() if i not in self._asked]
+        lost = [i for i in ids.tolist() if i not in self._queried_rows]
         if lost:
-            raise ValueError(f"the rows of samples {lost} came before the state was loaded; they are not in it")
-        found = [self._asked[i] for i in ids.tolist()]
+            raise ValueError(
+                f"samples {lost} arrived before the state was loaded, and a state does not contain the rows of its last batch"
+            )
+        found = [self._queried_rows[i] for i in ids.tolist()]
         return sparse.vstack(found, format="csr") if sparse.issparse(found[0]) else np.vstack(found)
 
     def answer(self, ids: ArrayLike, labels: ArrayLike) -> Self:
-        """Answer questions with the classes of the samples; each answer is learned at once.
+        """Answer queries with the classes of the samples; the classifier is updated after each answer.
 
         Parameters
         ----------
         ids : int or array-like of int
-            Numbers of samples, as ``ask`` gave them.
+            Ids of the samples, as ``ask`` returned them.
         labels : scalar or array-like
-            Their classes; new ones may come.
+            Classes of the samples; new classes are allowed.
 
         Returns
         -------
         self : object
             The estimator.
         """
-        ids, labels = self._pairs(ids, labels)
-        open_ones = set(self._engine.questions())
-        strange = [i for i in ids if i not in open_ones]
-        if strange or len(set(ids)) < len(ids):
+        ids, labels = self._ids_and_labels(ids, labels)
+        pending = set(self._engine.questions())
+        unexpected = [i for i in ids if i not in pending]
+        if unexpected or len(set(ids)) < len(ids):
             raise ValueError(
-                f"samples {strange or ids} are not asked about, have an answer already or are named twice; "
-                "ask() gives those that wait, correct(id, label) changes an answer"
+                f"samples {unexpected or ids} are not asked about, have an answer already or are listed twice; "
+                "ask() returns the pending queries, correct(id, label) changes an answer"
             )
-        return self._tell(self._engine.answer, ids, labels)
+        return self._submit_labels(self._engine.answer, ids, labels)
 
     def correct(self, id: int, label: Any) -> Self:
         """Change the class of a sample that has a label.
@@ -97,109 +99,109 @@ class AnnotationMixin:
         Parameters
         ----------
         id : int
-            Number of the sample.
+            Id of the sample.
         label : scalar
-            Its class.
+            Class of the sample.
 
         Returns
         -------
         self : object
-            The estimator, trained again on the remembered labels.
+            The estimator, retrained on the stored labels.
         """
-        return self._tell(self._engine_or_error().correct, *self._pairs(id, label))
+        return self._submit_labels(self._engine_or_error().correct, *self._ids_and_labels(id, label))
 
-    def _tell(self, how, ids, labels):
+    def _submit_labels(self, submit, ids, labels):
         encoder = self._label_encoder.copy()
         codes = encoder.codes(labels)
         if isinstance(self._engine, DurableEngine):
             self._engine.encoder = encoder
         self._set_ratio(self._engine, encoder)
         for i, code in zip(ids, codes.tolist()):
-            told = how(i, code)[-1]
+            effects = submit(i, code)[-1]
             self._label_encoder = encoder
             self.classes_ = encoder.classes()
-            self._mark(i, code)
-            self._note(told)
-        self._show()
+            self._set_label(i, code)
+            self._record_events(effects)
+        self._update_labels()
         return self
 
-    def _mark(self, i, code):
+    def _set_label(self, i, code):
         if 0 <= i - self._first < len(self._codes):
             self._codes[i - self._first] = code
             self.sources_[i - self._first] = "given" if code >= 0 else None
 
     def skip(self, ids: ArrayLike) -> Self:
-        """Skip questions without an answer.
+        """Skip queries without an answer.
 
         Parameters
         ----------
         ids : int or array-like of int
-            Numbers of samples that were asked about.
+            Ids of queried samples.
 
         Returns
         -------
         self : object
             The estimator.
         """
-        return self._each(self._engine_or_error().skip, ids)
+        return self._submit_each(self._engine_or_error().skip, ids)
 
     def compare(self, ids: ArrayLike) -> Self:
-        """Ask for comparisons instead of classes: a person cannot name the classes of these samples, but can compare them.
+        """Turn queries for classes into comparisons, for an annotator who can compare samples but not name their classes.
 
-        Each question becomes one whether the sample is of the same class as a labeled sample (``references``). After an answer
-        that they differ, the sample is compared with another class, which counts as another question of the budget.
+        Each query becomes the question whether the sample has the same class as a labeled sample (``references``). If the
+        answer is no, the sample is compared with another class, which costs another query of the budget.
 
         Parameters
         ----------
         ids : int or array-like of int
-            Numbers of samples that were asked about.
+            Ids of queried samples.
 
         Returns
         -------
         self : object
             The estimator.
         """
-        return self._each(self._engine_or_error().compare, ids)
+        return self._submit_each(self._engine_or_error().compare, ids)
 
-    def _each(self, how, ids):
-        for i in _integers(ids):
-            self._note(how(i)[-1])
+    def _submit_each(self, submit, ids):
+        for i in _sample_ids(ids):
+            self._record_events(submit(i)[-1])
         return self
 
     def references(self, ids: ArrayLike) -> list[dict[str, Any] | None]:
-        """The labeled samples that open questions compare with.
+        """Return the labeled samples with which queried samples are compared.
 
         Parameters
         ----------
         ids : int or array-like of int
-            Numbers of samples that were asked about.
+            Ids of queried samples.
 
         Returns
         -------
         references : list of dict or None
-            For each question the ``sample`` to compare with, by ``relate``, and its ``class``; None where the class is asked
-            for, by ``answer``.
+            For each query the ``sample`` to compare with and its ``class``, to be answered by ``relate``; None where the
+            class is queried, to be answered by ``answer``.
         """
         engine = self._engine_or_error()
-        ids = _integers(ids)
-        open_ones = set(engine.questions())
-        if strange := [i for i in ids if i not in open_ones]:
-            raise ValueError(f"samples {strange} are not asked about; they may have lapsed, or have an answer already")
+        ids = _sample_ids(ids)
+        pending = set(engine.questions())
+        if unexpected := [i for i in ids if i not in pending]:
+            raise ValueError(f"samples {unexpected} are not asked about; their queries may have expired or been answered")
         found = [json.loads(engine.reference(i)) for i in ids]
         return [r and {"sample": r["sample"], "class": self._label_encoder.label(int(r["class"]))} for r in found]
 
     def relate(self, a: int, b: int, same: bool) -> Self:
-        """State that two samples are of the same class (must-link), or of two classes (cannot-link).
+        """Add a must-link (same class) or cannot-link (different classes) constraint between two samples.
 
-        Answers the question that compares them. Labels that follow are learned: one sample's label is that of the other, or
-        the only class that no cannot-link excludes. A sample is not compared with an excluded class again.
+        Answers the query that compares them. Labels that follow from constraints are learned: the label of a linked sample,
+        or the only class that no cannot-link constraint excludes. A sample is not compared with an excluded class again.
 
         Parameters
         ----------
         a, b : int
-            Numbers of samples: of the last batch, asked about, or with a label that is remembered.
+            Ids of samples that are in the last batch, queried, or labeled with a stored label.
         same : bool
-            Whether they are of the same class.
+            Whether the samples have the same class.
 
         Returns
         -------
@@ -215,7 +217,7 @@ class AnnotationMixin:
         >>> model = NeverEndingClassifier(queries_per_batch=20).partial_fit(X, np.where(np.arange(300) < 40, y, -1))
         >>> while len(ids := model.ask(1)):
         ...     [reference] = model.references(ids)
-        ...     if reference is None:                # asked by name, which this person cannot say
+        ...     if reference is None:                # asks for the class, which this annotator cannot name
         ...         model = model.compare(ids)
         ...     else:
         ...         model = model.relate(ids[0], reference["sample"], y[ids[0]] == reference["class"])
@@ -223,46 +225,46 @@ class AnnotationMixin:
         True
         """
         self._engine_or_error()
-        [a], [b] = _integers(a), _integers(b)
-        self._note(self._engine.relate(a, b, truth_value(same))[-1])
-        self._show()
+        [a], [b] = _sample_ids(a), _sample_ids(b)
+        self._record_events(self._engine.relate(a, b, truth_value(same))[-1])
+        self._update_labels()
         return self
 
     def withdraw(self, id: int) -> Self:
-        """Take the label of a sample back.
+        """Remove the label of a sample.
 
         Parameters
         ----------
         id : int
-            Number of the sample.
+            Id of the sample.
 
         Returns
         -------
         self : object
-            The estimator, trained again on the other labels.
+            The estimator, retrained on the other labels.
         """
-        for i in _integers(id):
-            self._note(self._engine_or_error().withdraw(i)[-1])
-            self._mark(i, -1)
-        self._show()
+        for i in _sample_ids(id):
+            self._record_events(self._engine_or_error().withdraw(i)[-1])
+            self._set_label(i, -1)
+        self._update_labels()
         return self
 
-    def _pairs(self, ids, labels):
+    def _ids_and_labels(self, ids, labels):
         self._engine_or_error()
-        ids = _integers(ids)
+        ids = _sample_ids(ids)
         labels = np.atleast_1d(np.asarray(labels))
         has, known = known_labels(labels, self.missing_label, len(labels))
         if len(ids) != len(labels) or not has.all():
             raise ValueError(
-                f"{len(ids)} samples, {int(has.sum())} labels: every sample needs one; skip(ids) passes over"
+                f"{len(ids)} samples, {int(has.sum())} labels: every sample needs one; skip(ids) leaves queries unanswered"
             )
         return ids, known
 
 
-def _integers(ids):
+def _sample_ids(ids):
     ids = np.atleast_1d(np.asarray(ids))
     if ids.size and ids.dtype.kind not in "iu":
-        raise ValueError(f"numbers of samples must be whole numbers, not {ids.dtype}")
+        raise ValueError(f"sample ids must be whole numbers, not {ids.dtype}")
     if np.any(ids < 0):
         raise ValueError(f"sample {ids.min()} does not exist")
     return ids.tolist()

@@ -1,4 +1,4 @@
-"""The bases of all estimators: settings for a learner of the core, its model, predictions."""
+"""Base classes of the estimators: they pass parameters to a learner of the core and predict with its model."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from sklearn.utils.multiclass import _ovr_decision_function, check_classificatio
 from sklearn.utils.validation import _check_sample_weight, _num_samples, check_is_fitted, validate_data
 
 from . import _core
-from ._labels import labels_and_gaps
+from ._labels import classes_and_codes
 from ._views import views_text
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from ._core import Rows
 
-#: Options of the training around a learner.
+#: Training options that are not parameters of a learner.
 TRAIN_OPTIONS = frozenset({"class_weight", "scale", "multi", "probability", "threshold", "compare"})
 
 #: Parameters that never reach the core.
@@ -40,16 +40,16 @@ PYTHON_ONLY = frozenset({"verbose", "missing_label", "decision_function_shape"})
 #: Bytes in a megabyte of ``cache_size``, as LIBSVM and scikit-learn count them.
 MEGABYTE = 1 << 20
 
-#: Rows that are predicted at a time; Ctrl-C is seen between.
-PART = 1 << 14
+#: Rows per block of a prediction; Ctrl-C takes effect between blocks.
+BLOCK_ROWS = 1 << 14
 
 
 def rows(X: Any) -> Rows:
-    """The parts of ``X`` that the core reads in place."""
+    """Arrays of ``X`` in the form that the core reads without a copy where possible."""
     if not sparse.issparse(X):
         return np.ascontiguousarray(X, dtype=np.float64)
     if X.indptr[0] != 0 or np.any(np.diff(X.indptr) < 0) or X.indptr[-1] > len(X.indices):
-        raise ValueError("sparse rows: indptr must rise from 0 to the number of values; the matrix is damaged")
+        raise ValueError("damaged sparse matrix: indptr must not decrease, and must go from 0 to the number of values")
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
@@ -59,7 +59,7 @@ def rows(X: Any) -> Rows:
 
 
 def from_rows(parts: Rows | None) -> np.ndarray | sparse.csr_array | None:
-    """A matrix of the core as numpy or scipy has it."""
+    """Convert a matrix of the core to a numpy or scipy array."""
     if parts is None or isinstance(parts, np.ndarray):
         return parts
     indptr, indices, data, columns = parts
@@ -67,7 +67,7 @@ def from_rows(parts: Rows | None) -> np.ndarray | sparse.csr_array | None:
 
 
 def transactional(learn: Callable) -> Callable:
-    """A method that leaves the estimator as it was if it fails or is interrupted."""
+    """Decorate a method so that the estimator stays unchanged if the method fails or is interrupted."""
 
     @functools.wraps(learn)
     def safely(self, *args, **kwargs):
@@ -83,19 +83,19 @@ def transactional(learn: Callable) -> Callable:
 
 
 def parameter_error(name: str, value: Any, allowed: str) -> _core.ParameterError:
-    """The error for a value that is not allowed; ``allowed`` completes "must be ..."."""
+    """Build the error for a value that is not allowed; ``allowed`` completes "must be ..."."""
     error = _core.ParameterError(f"{name}={value!r}: must be {allowed}")
     error.name, error.value, error.allowed = name, value, allowed
     return error
 
 
 def is_whole(value: Any) -> bool:
-    """Whether a value is a whole number; booleans are not."""
+    """Whether a value is an integer; booleans do not count."""
     return isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_))
 
 
 def seed(random_state: Any) -> int:
-    """A seed of the core. None is 1, so that results are reproducible."""
+    """Seed for the core. None becomes 1, so that results are reproducible."""
     if random_state is None:
         return 1
     if is_whole(random_state):
@@ -107,21 +107,21 @@ def seed(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(0, 2**31 - 1))
 
 
-def _steps(max_iter: Any) -> int | str:
+def _max_steps(max_iter: Any) -> int | str:
     if not is_whole(max_iter) or (max_iter != -1 and max_iter < 1):
         raise parameter_error("max_iter", max_iter, "a whole number from 1 on, or -1 for no limit")
     return "none" if max_iter == -1 else int(max_iter)
 
 
-def _bytes(cache_size: Any) -> int:
-    number = isinstance(cache_size, numbers.Real) and not isinstance(cache_size, (bool, np.bool_))
-    if not number or not 0 <= cache_size <= 1e9:
+def _cache_bytes(cache_size: Any) -> int:
+    is_number = isinstance(cache_size, numbers.Real) and not isinstance(cache_size, (bool, np.bool_))
+    if not is_number or not 0 <= cache_size <= 1e9:
         raise parameter_error("cache_size", cache_size, "megabytes, a number from 0 to 1e9")
     return int(cache_size * MEGABYTE)
 
 
 #: Parameters whose values have another unit or meaning in the core.
-CONVERTED: dict[str, Callable[[Any], int | str]] = {"random_state": seed, "max_iter": _steps, "cache_size": _bytes}
+CONVERTED: dict[str, Callable[[Any], int | str]] = {"random_state": seed, "max_iter": _max_steps, "cache_size": _cache_bytes}
 
 
 @functools.cache
@@ -131,8 +131,8 @@ def parameters_of(learner: str) -> frozenset[str]:
     return frozenset(p["name"] for spec in specs if spec["name"] == learner for p in spec["params"])
 
 
-def plain(value: Any) -> Any:
-    """A value as JSON has it."""
+def to_json_value(value: Any) -> Any:
+    """Convert a numpy value for JSON; the ``default`` of ``json.dumps``."""
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, np.ndarray):
@@ -141,14 +141,14 @@ def plain(value: Any) -> Any:
 
 
 def class_names(classes: Iterable[Any]) -> list[str]:
-    """Names of classes for a model file."""
+    """Class names as a model file stores them."""
     return [str(c) for c in classes]
 
 
 class LargeMarginEstimator(BaseEstimator):
-    """Base of every estimator that is one learner of the core: settings, the fitted model, predictions."""
+    """Base class of the estimators that wrap one learner of the core."""
 
-    #: The learner, its parameters (Python name to name in the core) and the options of the training.
+    #: Name of the learner, its parameters (Python name to name in the core) and its training options.
     _learner: ClassVar[str] = ""
     _params: ClassVar[dict[str, str]] = {}
     _options: ClassVar[tuple[str, ...]] = ()
@@ -158,7 +158,7 @@ class LargeMarginEstimator(BaseEstimator):
         return self._learner
 
     def _settings(self, classes: Iterable[Any] | None = None) -> dict[str, Any]:
-        """The settings of a training; keys of ``class_weight`` are looked up among ``classes``."""
+        """Settings for the core; keys of ``class_weight`` are matched with ``classes``."""
         self._check_python_only()
         params = self._core_params()
         settings = {name: self._option(name, classes) for name in self._options}
@@ -175,7 +175,7 @@ class LargeMarginEstimator(BaseEstimator):
             raise parameter_error("decision_function_shape", shape, "ovr or ovo")
 
     def _core_params(self) -> dict[str, Any]:
-        """Values of the learner's parameters by their names in the core."""
+        """Values of the learner's parameters, by their names in the core."""
         taken, defaults, params = parameters_of(self._name()), self._defaults(), {}
         for name, core_name in self._params.items():
             value = getattr(self, name)
@@ -211,7 +211,7 @@ class LargeMarginEstimator(BaseEstimator):
 
     @contextmanager
     def _python_names(self) -> Iterator[None]:
-        """Errors of the core about a parameter, with the name and value that it has here."""
+        """Give errors of the core about a parameter the name and value that it has in Python."""
         try:
             yield
         except _core.ParameterError as error:
@@ -236,11 +236,11 @@ class LargeMarginEstimator(BaseEstimator):
             training = _core.fit(
                 self._name(), rows(X), codes, names, settings, sample_weight, bool(self.verbose)
             )
-        self._keep(training)
+        self._set_training(training)
         return self
 
-    def _keep(self, training: _core.Training) -> None:
-        """Keeps what a training gave."""
+    def _set_training(self, training: _core.Training) -> None:
+        """Set the fitted attributes from the result of a training."""
         self._model = training.classifier
         self.report_ = json.loads(training.report)
         self.report_["notes"] = training.notes
@@ -249,39 +249,39 @@ class LargeMarginEstimator(BaseEstimator):
         if self.stop_reason_ == "limit":
             limit = "epochs" if hasattr(self, "epochs") else "max_iter"
             warnings.warn(
-                f"{type(self).__name__} ended at its limit of steps before it converged; raise {limit} or scale the data",
+                f"{type(self).__name__} reached its limit of steps before it converged; increase {limit} or scale the data",
                 ConvergenceWarning,
                 stacklevel=4,
             )
 
-    def _said(self, X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    def _raw_predictions(self, X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=False)
-        parts = [self._model.predict(rows(X[i : i + PART])) for i in range(0, max(1, X.shape[0]), PART)]
+        parts = [self._model.predict(rows(X[i : i + BLOCK_ROWS])) for i in range(0, max(1, X.shape[0]), BLOCK_ROWS)]
         if len(parts) == 1:
             return parts[0]
         codes, decisions, probabilities = zip(*parts)
-        together = None if probabilities[0] is None else np.vstack(probabilities)
-        return np.concatenate(codes), np.vstack(decisions), together
+        stacked = None if probabilities[0] is None else np.vstack(probabilities)
+        return np.concatenate(codes), np.vstack(decisions), stacked
 
     @property
     def support_vectors_(self) -> np.ndarray | sparse.csr_array:
-        """Points a kernel model rests on, as it sees them (scaled)."""
+        """Support vectors of a kernel model, after scaling."""
         return self._part("points")
 
     @property
     def dual_coef_(self) -> np.ndarray:
-        """Coefficients of the points, a row for each decision function; positive for the second class of it."""
+        """Coefficients of the support vectors, one row per decision function; positive toward its second class."""
         return self._part("coef", of_points=True)
 
     @property
     def coef_(self) -> np.ndarray:
-        """Weights of the features of a linear model, a row for each decision function."""
+        """Feature weights of a linear model, one row per decision function."""
         return self._part("coef", of_points=False)
 
     @property
     def intercept_(self) -> np.ndarray:
-        """Constants of the decision functions."""
+        """Intercepts of the decision functions."""
         return self._part("bias")
 
     def _part(self, name: str, of_points: bool | None = None) -> Any:
@@ -301,20 +301,21 @@ class LargeMarginEstimator(BaseEstimator):
 
 
 class LargeMarginClassifier(ClassifierMixin, LargeMarginEstimator):
-    """Base of all classifiers."""
+    """Base class of the classifiers."""
 
     @transactional
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from labeled rows.
+        """Fit the model to labeled samples.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples; a square kernel matrix with ``kernel="precomputed"``.
+            Training samples; a square kernel matrix with ``kernel="precomputed"``.
         y : array-like of shape (n_samples,)
-            Their classes, of any type.
+            Class labels of any type.
         sample_weight : array-like of shape (n_samples,), default=None
-            Multiplies the cost of each row: weight k is k copies, 0 is absence (``docs/python.md`` says how exactly).
+            Factor on the cost of each row. A row of weight k acts like k copies, a row of weight 0 as if it were absent;
+            ``docs/python.md`` lists the exceptions.
 
         Returns
         -------
@@ -334,7 +335,7 @@ class LargeMarginClassifier(ClassifierMixin, LargeMarginEstimator):
         return self._learn(X, codes, class_names(self.classes_), self._settings(), sample_weight)
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Decision values.
+        """Compute decision values.
 
         Parameters
         ----------
@@ -344,10 +345,11 @@ class LargeMarginClassifier(ClassifierMixin, LargeMarginEstimator):
         Returns
         -------
         f : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Of two classes one value a row, positive for ``classes_[1]``; of more one a class, the largest wins (of
-            classes learned in pairs votes decide, and where they tie the largest may be another).
+            With two classes one value per row, positive for ``classes_[1]``. With more classes one value per class;
+            the largest decides. A one-vs-one model predicts by votes, which can differ from the largest value when
+            votes tie.
         """
-        decision = self._said(X)[1]
+        decision = self._raw_predictions(X)[1]
         if len(self.classes_) == 2:
             return decision[:, 0]
         if self._model.scheme == "one-vs-one" and getattr(self, "decision_function_shape", "ovr") == "ovr":
@@ -355,7 +357,7 @@ class LargeMarginClassifier(ClassifierMixin, LargeMarginEstimator):
         return decision
 
     def predict(self, X: Any) -> np.ndarray:
-        """Classes of samples.
+        """Predict the classes of samples.
 
         Parameters
         ----------
@@ -365,14 +367,14 @@ class LargeMarginClassifier(ClassifierMixin, LargeMarginEstimator):
         Returns
         -------
         y : ndarray of shape (n_samples,)
-            One of ``classes_`` each.
+            Predicted classes.
         """
-        codes = self._said(X)[0]
+        codes = self._raw_predictions(X)[0]
         return self.classes_[codes]
 
     @available_if(lambda self: bool(getattr(self, "probability", None)))
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities of classes, calibrated on rows held out; needs ``probability``.
+        """Predict class probabilities, calibrated on held-out rows. Requires ``probability``.
 
         Parameters
         ----------
@@ -382,27 +384,27 @@ class LargeMarginClassifier(ClassifierMixin, LargeMarginEstimator):
         Returns
         -------
         p : ndarray of shape (n_samples, n_classes)
-            In the order of ``classes_``.
+            Probabilities, with columns in the order of ``classes_``.
         """
-        probabilities = self._said(X)[2]
+        probabilities = self._raw_predictions(X)[2]
         if probabilities is None:
-            raise AttributeError("it was fitted without probability; set it and fit again")
+            raise AttributeError("the model was fitted without probability; set probability and fit again")
         return probabilities
 
 
 class SemiSupervisedClassifier(LargeMarginClassifier):
-    """Base of the classifiers that also learn from rows without a label."""
+    """Base class of the classifiers that also learn from unlabeled rows."""
 
     @transactional
     def fit(self, X: Any, y: ArrayLike) -> Self:  # type: ignore[override]
-        """Learn from few labels and many samples.
+        """Fit the model to labeled and unlabeled samples.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples, with a label or without.
+            Training samples, labeled and unlabeled.
         y : array-like of shape (n_samples,)
-            Their classes; ``missing_label`` marks rows without a label.
+            Class labels; ``missing_label`` marks unlabeled rows.
 
         Returns
         -------
@@ -410,11 +412,11 @@ class SemiSupervisedClassifier(LargeMarginClassifier):
             The fitted estimator.
         """
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C")
-        self.classes_, codes = labels_and_gaps(y, self.missing_label, _num_samples(X))
+        self.classes_, codes = classes_and_codes(y, self.missing_label, _num_samples(X))
         return self._train(X, codes)
 
-    def _keep(self, training: _core.Training) -> None:
-        super()._keep(training)
+    def _set_training(self, training: _core.Training) -> None:
+        super()._set_training(training)
         found = training.transduction()
         assert found is not None, "a semi-supervised learner labels every row"
         codes, _, confidence, _ = found
@@ -429,5 +431,5 @@ class SemiSupervisedClassifier(LargeMarginClassifier):
 
 
 def _class_name(key: Any, classes: Iterable[Any]) -> str:
-    """The name of the class that a key of ``class_weight`` stands for."""
+    """Name of the class that a key of ``class_weight`` refers to."""
     return next((str(c) for c in classes if isinstance(key, str) == isinstance(c, str) and c == key), str(key))

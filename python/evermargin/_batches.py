@@ -1,4 +1,4 @@
-"""Query strategies that look at samples too: rows unlike each other, or like many (evermargin.active)."""
+"""Query strategies that compare samples: diversity, SUBMOD-ACTV and density. See :mod:`evermargin.active`."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from sklearn.utils import check_array
 from . import _core
 from ._base import rows
 from ._kernels import gamma_of, kernel_json, similarity, unit_rows, weight
-from ._strategies import answer, best, closeness, count_of, or_equal
+from ._strategies import sampling_result, top_rows, closeness, checked_count, zeros_if_not_fitted
 
-#: Kernel values that density takes at a time.
-_BLOCK = 1_000_000
+#: Number of kernel values per block of the density computation.
+_BLOCK_VALUES = 1_000_000
 
 
 def _samples(X):
@@ -30,32 +30,32 @@ def diverse_sampling(
     kernel: str = "rbf",
     gamma: float | str = "scale",
 ):
-    """Rows inside the margin that speak for the others there.
+    """Choose rows inside the margin that represent the other rows inside the margin.
 
-    Maximizes the sum over doubtful rows of (1 - closeness) times the similarity to the most similar row
-    chosen, by lazy greedy: within 1 - 1/e of the best batch.
+    Maximizes the sum, over the rows inside the margin, of (1 - closeness) times the similarity to the most
+    similar chosen row. Lazy greedy reaches at least 1 - 1/e of the optimum.
 
     Parameters
     ----------
     estimator : object
         A classifier with ``decision_function`` or ``predict_proba``.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        The pool.
+        Pool of candidate rows.
     n_instances : int, default=1
-        Rows to choose.
+        Number of rows to choose.
     random_state : int, RandomState instance or None, default=None
-        What decides while the classifier is not fitted.
+        Controls the random choice while the classifier is not fitted.
     return_metrics : bool, default=False
-        Whether to return the utility of the rows as well: minus their :func:`closeness`.
+        Whether to return utilities, too: the negative :func:`closeness` of each row.
     kernel : {"rbf", "linear"}, default="rbf"
-        Similarity; linear is (1 + cosine)/2.
+        Similarity of rows; linear is (1 + cosine)/2.
     gamma : float or "scale" or "auto", default="scale"
-        Of the rbf kernel; scale is 1/(features * variance).
+        Width of the rbf kernel; scale is 1/(n_features * X.var()).
 
     Returns
     -------
     indices : ndarray of shape (n_instances,)
-        Rows of the pool in the order of choice; with ``return_metrics`` also their utilities.
+        Indices of the chosen rows, in the order of choice; with ``return_metrics`` also their utilities.
 
     Examples
     --------
@@ -66,13 +66,13 @@ def diverse_sampling(
     >>> diverse_sampling(svc, pool, n_instances=2)
     array([0, 2])
     """
-    utility = -or_equal(closeness, estimator, X)
+    utility = -zeros_if_not_fitted(closeness, estimator, X)
     if not utility.any():
-        return answer(best(utility, n_instances, random_state), utility, return_metrics)
+        return sampling_result(top_rows(utility, n_instances, random_state), utility, return_metrics)
     X = _samples(X)
-    count = count_of(n_instances, len(utility))
+    count = checked_count(n_instances, len(utility))
     chosen, _ = _core.diverse_batch(rows(X), -utility, kernel_json(kernel, gamma, X), count)
-    return answer(chosen, utility, return_metrics)
+    return sampling_result(chosen, utility, return_metrics)
 
 
 def submod_sampling(
@@ -91,41 +91,44 @@ def submod_sampling(
     seek: str = "outliers",
     relaxed: bool = False,
 ):
-    """Rows between the labels or far from them, unlike each other (SUBMOD-ACTV, Emara 2012, V). Two classes.
+    """Choose rows between or far from the labeled rows and dissimilar to each other (SUBMOD-ACTV).
 
-    No classifier is looked at. With a = the sum of y K over labeled rows and t = the sum of K over the pool,
-    a batch V maximizes ``-labeled * sum |a| - density * sum t - diversity * sum of K over pairs of V``.
+    The method of Emara (2012), chapter V, for two classes. It uses labeled rows and the kernel K, but no
+    classifier. For each row of the pool let a be the sum of y K over the labeled rows and t the sum of K over
+    the pool. The batch V maximizes
+    ``-labeled * sum |a| - density * sum t - diversity * sum of K over pairs of V``.
 
     Parameters
     ----------
     estimator : object
-        An :class:`ActiveLearner`, whose labeled rows are used; anything with ``X_labeled`` and
-        ``y_labeled``.
+        An :class:`ActiveLearner`, whose labeled rows are used; ignored if ``X_labeled`` and ``y_labeled`` are
+        given.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        The pool.
+        Pool of candidate rows.
     n_instances : int, default=1
-        Rows to choose.
+        Number of rows to choose.
     random_state : int, RandomState instance or None, default=None
-        Not used: nothing here is left to chance.
+        Not used; the choice is deterministic.
     return_metrics : bool, default=False
-        Whether to return the gain of the rows as well.
+        Whether to return the gains of the rows, too.
     X_labeled, y_labeled : array-like, default=None
-        Labeled rows in place of the learner's.
+        Labeled rows that replace those of ``estimator``.
     kernel : {"rbf", "linear"}, default="rbf"
-        Similarity; linear is of rows brought to unit length.
+        Similarity of rows; linear is the cosine.
     gamma : float or "scale" or "auto", default="scale"
-        Of the rbf kernel.
+        Width of the rbf kernel; scale is 1/(n_features * X.var()), auto is 1/n_features.
     diversity, labeled, density : float or "auto", default="auto"
-        Weights of the three terms; auto makes means of them: 1/(2 n_instances), 1/labels, 1/rows.
+        Weights of the three terms. auto turns the sums into means: 1/(2 n_instances), 1/n_labeled, 1/n_samples.
     seek : {"outliers", "dense"}, default="outliers"
-        Whether rows unlike most others are preferred, as in the source, or rows like many.
+        Whether to prefer rows unlike most others (as in the source) or rows similar to many others.
     relaxed : bool, default=False
-        Whether to solve the convex relaxation and take the rows of largest share: for small pools.
+        Whether to solve the convex relaxation and choose the rows of largest share; for small pools.
 
     Returns
     -------
     indices : ndarray of shape (n_instances,)
-        Rows of the pool in the order of choice; with ``return_metrics`` also their gains (shares if relaxed).
+        Indices of the chosen rows, in the order of choice; with ``return_metrics`` also their gains (shares if
+        ``relaxed``).
 
     Examples
     --------
@@ -143,11 +146,11 @@ def submod_sampling(
         "density": weight("density", density),
         "seek": seek,
     }
-    count = count_of(n_instances, X.shape[0])
+    count = checked_count(n_instances, X.shape[0])
     parts = rows(X), rows(known), signs, json.dumps(settings), count
     if relaxed:
         chosen, share, _ = _core.relaxed_batch(*parts, 1e-3, 10_000_000)
-        return answer(chosen, share, return_metrics)
+        return sampling_result(chosen, share, return_metrics)
     chosen, gains = _core.submod_batch(*parts)
     return (chosen.astype(np.intp), gains) if return_metrics else chosen.astype(np.intp)
 
@@ -155,27 +158,29 @@ def submod_sampling(
 def relaxed_sampling(
     estimator, X, n_instances: int = 1, random_state=None, return_metrics: bool = False, **options
 ):
-    """The convex relaxation of :func:`submod_sampling`, rounded (QP-ACTV): a check of it on small pools.
+    """Choose rows by the rounded convex relaxation of :func:`submod_sampling` (QP-ACTV).
+
+    For small pools, to check :func:`submod_sampling`.
 
     Parameters
     ----------
     estimator : object
-        As of :func:`submod_sampling`.
+        See :func:`submod_sampling`.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        The pool.
+        Pool of candidate rows.
     n_instances : int, default=1
-        Rows to choose.
+        Number of rows to choose.
     random_state : int, RandomState instance or None, default=None
-        Not used.
+        Not used; the choice is deterministic.
     return_metrics : bool, default=False
-        Whether to return the shares of the rows as well.
+        Whether to return the shares of the rows, too.
     **options
-        The other parameters of :func:`submod_sampling`.
+        Further parameters of :func:`submod_sampling`.
 
     Returns
     -------
     indices : ndarray of shape (n_instances,)
-        Rows of the pool, the largest share first; with ``return_metrics`` also the shares.
+        Indices of the chosen rows, the largest share first; with ``return_metrics`` also the shares.
 
     Examples
     --------
@@ -188,7 +193,7 @@ def relaxed_sampling(
 
 
 def _signs(estimator, X, X_labeled, y_labeled):
-    """Labeled rows and -1 or 1 for each."""
+    """Labeled rows, and a sign (-1 or 1) for each."""
     if (X_labeled is None) != (y_labeled is None):
         raise ValueError("give both X_labeled and y_labeled, or neither")
     if X_labeled is None:
@@ -204,13 +209,13 @@ def _signs(estimator, X, X_labeled, y_labeled):
         raise ValueError(f"{known.shape[0]} labeled rows and {len(codes)} labels")
     if len(classes) > 2:
         raise ValueError(
-            f"this strategy knows two classes, and there are {len(classes)}: take diverse_sampling"
+            f"this strategy supports two classes, and there are {len(classes)}; use diverse_sampling"
         )
     return known, 2.0 * codes.reshape(-1) - 1.0
 
 
 def _like(rows_, X):
-    """Rows stored as those of ``X`` are."""
+    """Convert rows to the format of ``X``: dense or sparse."""
     if sparse.issparse(X):
         return sparse.csr_array(rows_)
     return rows_.toarray() if sparse.issparse(rows_) else rows_
@@ -226,38 +231,38 @@ def density_sampling(
     kernel: str = "rbf",
     gamma: float | str = "local",
 ):
-    """Doubtful rows where rows are dense: doubt times (mean similarity to the pool) to the power ``beta``.
+    """Choose uncertain rows in dense regions: uncertainty times (mean similarity to the pool) ** ``beta``.
 
     Parameters
     ----------
     estimator : object
         A classifier with ``decision_function`` or ``predict_proba``.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        The pool.
+        Pool of candidate rows.
     n_instances : int, default=1
-        Rows to choose.
+        Number of rows to choose.
     random_state : int, RandomState instance or None, default=None
-        What breaks ties.
+        Controls the order of ties.
     return_metrics : bool, default=False
-        Whether to return the utility of the rows as well.
+        Whether to return utilities, too.
     beta : float, default=1.0
-        How much density counts; 0 is not at all.
+        Exponent of the density; 0 ignores it.
     kernel : {"rbf", "linear"}, default="rbf"
-        Similarity; linear is (1 + cosine)/2.
+        Similarity of rows; linear is (1 + cosine)/2.
     gamma : float or "local", "scale" or "auto", default="local"
-        Of the rbf kernel. local is ten times scale: with scale the densest rows are those in the middle of
-        everything.
+        Width of the rbf kernel. local is ten times scale, because with scale the densest rows are those near
+        the mean of all rows.
 
     Returns
     -------
     indices : ndarray of shape (n_instances,)
-        Rows of the pool, the best first; with ``return_metrics`` also their utilities.
+        Indices of the chosen rows, the top_rows first; with ``return_metrics`` also their utilities.
 
     Notes
     -----
-    Doubt is exp(-3 closeness): 1 on the boundary, 1/20 at the margin. All pairs of the pool are compared. No
-    rule: where rows are not lonely, :func:`margin_sampling` was mostly better (docs/python-active.md has the
-    numbers).
+    The uncertainty is exp(-3 closeness): 1 on the boundary, 1/20 at the margin. All pairs of the pool are
+    compared. On data without isolated rows, :func:`margin_sampling` was mostly better
+    (``docs/python-active.md`` has the numbers).
 
     Examples
     --------
@@ -268,19 +273,19 @@ def density_sampling(
     array([1])
     """
     X = _samples(X)
-    doubt = np.exp(-3.0 * or_equal(closeness, estimator, X))
-    utility = doubt * _density(X, kernel, gamma) ** beta
-    return answer(best(utility, n_instances, random_state), utility, return_metrics)
+    uncertainty = np.exp(-3.0 * zeros_if_not_fitted(closeness, estimator, X))
+    utility = uncertainty * _density(X, kernel, gamma) ** beta
+    return sampling_result(top_rows(utility, n_instances, random_state), utility, return_metrics)
 
 
 def _density(X, kernel, gamma):
     """Mean similarity of each row to all rows."""
     if isinstance(gamma, str) and gamma == "local":
         gamma = 10.0 * gamma_of("scale", X)
-    how = json.loads(kernel_json(kernel, gamma, X))
+    kernel_params = json.loads(kernel_json(kernel, gamma, X))
     if kernel == "linear":
         X = unit_rows(X)
-    step = max(1, _BLOCK // X.shape[0])
-    blocks = [similarity(X[i : i + step], X, how).mean(axis=1) for i in range(0, X.shape[0], step)]
+    step = max(1, _BLOCK_VALUES // X.shape[0])
+    blocks = [similarity(X[i : i + step], X, kernel_params).mean(axis=1) for i in range(0, X.shape[0], step)]
     mean = np.concatenate(blocks)
     return 0.5 * (1.0 + mean) if kernel == "linear" else mean

@@ -1,4 +1,4 @@
-"""The core: handles, arrays and bytes. What they mean is said by the estimators."""
+"""Types of the extension module: handles, arrays and bytes. The estimators document their meaning."""
 
 from typing import Any, Union
 
@@ -11,7 +11,7 @@ Rows = Union[NDArray[np.float64], tuple[NDArray[np.integer], NDArray[np.integer]
 __version__: str
 
 def set_threads(count: int) -> None:
-    """Set the number of threads; 0 is every core. The answer does not depend on it."""
+    """Set the number of threads; 0 uses all cores. Results do not depend on it."""
 
 class ParameterError(ValueError):
     """A parameter has a value that is not allowed."""
@@ -39,13 +39,13 @@ class OtherCpu(SessionError):
     """The session was computed with other CPU features, so it would continue with other rounding."""
 
 def specs() -> str:
-    """Every learner with its parameters, as JSON."""
+    """Specifications of all learners and their parameters, as JSON."""
 
 def engine_specs() -> str:
-    """Every parameter of the engine, as JSON."""
+    """Specifications of all engine parameters, as JSON."""
 
 def resolved_params(learner: str, settings: dict[str, Any]) -> str:
-    """What a training with these settings receives, as JSON."""
+    """Parameter values of a training with these settings, as JSON."""
 
 def fit(
     learner: str,
@@ -99,7 +99,7 @@ class Classifier:
     def bias(self) -> NDArray[np.float64]: ...
 
 class Checkpoint:
-    """An online learner that can go on."""
+    """State of an online learner, from which training can be resumed."""
 
     counts: list[int]
     points: int
@@ -120,7 +120,7 @@ class Checkpoint:
     def from_bytes(bytes: bytes) -> Checkpoint: ...
 
 class Sequential:
-    """A sequential learner that can go on."""
+    """State of a sequential learner, from which training can be resumed."""
 
     counts: list[int]
     batches: int
@@ -135,11 +135,11 @@ class Sequential:
     @staticmethod
     def from_bytes(bytes: bytes) -> Sequential: ...
 
-#: Classes, confidences and label sources of the last batch, and what happened as JSON.
+#: Classes, confidences and label sources of the last batch, and the effects of the event as JSON.
 Effects = tuple[NDArray[np.int64], NDArray[np.float64], list[Union[str, None]], str]
 
 class Engine:
-    """The loop that never ends."""
+    """The engine of a stream, in memory. Classes are numbers."""
 
     def __init__(self, settings: str, transduction: bool = True) -> None: ...
     def params(self) -> str: ...
@@ -168,7 +168,7 @@ class Engine:
     def with_about(bytes: bytes) -> tuple[Engine, str]: ...
 
 class Session:
-    """An engine whose events are on the disk before they take effect. Classes have names."""
+    """An engine whose events are stored on disk before they take effect. Classes are names."""
 
     about: str
     layout: tuple[int, bool]
@@ -234,7 +234,7 @@ def relax_exemplars(
     x: Rows, settings: str, count: int, tolerance: float, max_steps: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], float]: ...
 
-#: Exemplars, their weights, and how many rows they stand for.
+#: Exemplars, their weights, and the number of rows they represent.
 Summary = tuple[Rows, NDArray[np.float64], int]
 
 def absorb(summary: Summary, settings: str, cap: int, x: Rows) -> Summary: ...

@@ -1,4 +1,4 @@
-"""Rows that stand for all rows."""
+"""Selection of exemplars: a few rows that represent all rows."""
 
 from __future__ import annotations
 
@@ -16,64 +16,64 @@ from . import _core
 from ._base import from_rows, rows
 from ._kernels import kernel_of, similarity, weight
 
-#: Steps after which the relaxation gives what it has.
+#: Maximum number of steps of the convex relaxation.
 _MAX_STEPS = 10_000_000
 
 
-def _goes_on(selector):
+def _supports_streams(selector):
     if selector.method == "qp":
         raise AttributeError("method='qp' needs all rows at once: use fit, or method='submod'")
     return True
 
 
 class ExemplarSelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Chooses rows that stand for all rows, and describes samples by their similarity to them.
+    """Select exemplars that represent all rows, and transform samples to similarities with them.
 
-    ``fit`` chooses from all rows at once; ``partial_fit`` takes a stream in, holding never more than the
-    exemplars and a piece of the batch; ``merge`` joins what was learned from other parts of the data.
+    ``fit`` selects from all rows at once. ``partial_fit`` processes a stream; it stores only the exemplars and a
+    part of the current batch. ``merge`` combines selectors that were fitted on different parts of the data.
 
     Parameters
     ----------
     n_exemplars : int, default=100
-        Most rows to keep; all of fewer rows are kept.
+        Maximum number of exemplars; with fewer rows all are kept.
     method : {"submod", "qp", "facility"}, default="submod"
-        submod: the means of exemplars and data agree in feature space (kernel herding by lazy greedy; Emara
-        2012, chapter IV). qp: the convex relaxation of it, rounded; for small data. facility: every row has
-        an exemplar like it (facility location); needs similarities that are never negative, such as rbf.
+        submod: match the mean of the data in feature space (kernel herding by lazy greedy; Emara 2012, chapter
+        IV). qp: the rounded convex relaxation of submod, for small data. facility: maximize the similarity of
+        each row to its most similar exemplar (facility location), for nonnegative similarities such as rbf.
     kernel : {"rbf", "linear", "poly"}, default="rbf"
-        Similarity of rows.
+        Kernel that measures the similarity of rows.
     gamma : float or "scale" or "auto", default="scale"
-        Of rbf and poly; scale is 1/(features * variance) of the first rows seen.
+        Width of the rbf and poly kernels; scale is 1/(n_features * X.var()) of the first rows seen.
     degree : int, default=3
-        Of poly.
+        Degree of the poly kernel.
     coef0 : float, default=0.0
-        Of poly.
+        Constant of the poly kernel.
     diversity : float or "auto" or "static", default="auto"
-        Weight of exemplars being unlike each other. auto falls with each choice, which makes the first
-        exemplars the smaller summary; static and numbers do not change.
+        Weight of the dissimilarity of exemplars. auto decreases with each choice, so that the first k exemplars
+        are the selection for ``n_exemplars=k``; static and numbers stay constant.
     density : float or "auto", default="auto"
-        Weight of exemplars lying where rows are dense; auto is 1.
+        Weight of the density of rows around exemplars; auto is 1.
     tol : float, default=1e-3
-        Of the relaxation.
+        Tolerance of the convex relaxation.
     random_state : int, RandomState instance or None, default=None
-        Not used: nothing here is left to chance. It is there so that pipelines may set it.
+        Not used, because the selection is deterministic; present so that pipelines can set it.
 
     Attributes
     ----------
     exemplars_ : {ndarray, sparse array} of shape (n_chosen, n_features)
-        The rows, the most important first.
+        The exemplars, the most important first.
     exemplar_indices_ : ndarray of shape (n_chosen,)
-        Their numbers among the rows of ``fit``; not there after ``partial_fit`` or ``merge``.
+        Indices of the exemplars among the rows of ``fit``; not available after ``partial_fit`` or ``merge``.
     weights_ : ndarray of shape (n_chosen,)
-        Samples each stands for; they add up to the samples seen.
+        Number of samples that each exemplar represents; the sum is ``n_samples_seen_``.
     score_ : float
-        The objective of the rows chosen, after ``fit``.
+        Objective value of the exemplars; not available after ``partial_fit`` or ``merge``.
     gamma_ : float or None
-        gamma as a number.
+        ``gamma`` as a number; None with the linear kernel.
     n_samples_seen_ : int
-        Samples taken in.
+        Number of samples seen.
     n_features_in_ : int
-        Features.
+        Number of features.
 
     Examples
     --------
@@ -113,85 +113,87 @@ class ExemplarSelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self.random_state = random_state
 
     def fit(self, X, y=None) -> ExemplarSelector:
-        """Choose exemplars from these rows alone.
+        """Select exemplars from the rows of ``X``; earlier rows are forgotten.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
         y : None
             Not used.
 
         Returns
         -------
         self : ExemplarSelector
-            Fitted.
+            The fitted selector.
         """
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C")
-        cap = self._cap()
+        max_exemplars = self._max_exemplars()
         self._kernel = kernel_of(self.kernel, self.gamma, X, self.degree, self.coef0)
         if self.method == "qp":
-            chosen = _core.relax_exemplars(rows(X), self._settings(), cap, float(self.tol), _MAX_STEPS)
+            chosen = _core.relax_exemplars(rows(X), self._settings(), max_exemplars, float(self.tol), _MAX_STEPS)
         else:
-            chosen = _core.choose_exemplars(rows(X), self._settings(), cap)
+            chosen = _core.choose_exemplars(rows(X), self._settings(), max_exemplars)
         self.exemplar_indices_, self.weights_, self.score_ = chosen
         self.exemplars_ = X[self.exemplar_indices_]
         self.n_samples_seen_ = X.shape[0]
         return self
 
-    @available_if(_goes_on)
+    @available_if(_supports_streams)
     def partial_fit(self, X, y=None) -> ExemplarSelector:
-        """Take more rows of a stream in; those given up leave their weight to the exemplar most like them.
+        """Update the exemplars with more rows of a stream.
+
+        A row that is dropped adds its weight to the exemplar most similar to it.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
         y : None
             Not used.
 
         Returns
         -------
         self : ExemplarSelector
-            With exemplars of everything seen.
+            The selector, with exemplars of all rows seen.
         """
         first = not hasattr(self, "exemplars_")
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=first)
-        cap = self._cap()
+        max_exemplars = self._max_exemplars()
         if first:
             self._kernel = kernel_of(self.kernel, self.gamma, X, self.degree, self.coef0)
-            held = rows(X[:0]), np.empty(0), 0
+            summary = rows(X[:0]), np.empty(0), 0
         else:
-            held = self._held()
-        self._keep(_core.absorb(held, self._settings(), cap, rows(X)))
+            summary = self._summary()
+        self._set_summary(_core.absorb(summary, self._settings(), max_exemplars, rows(X)))
         return self
 
     def merge(self, other: ExemplarSelector) -> ExemplarSelector:
-        """Take in what another selector learned from other rows.
+        """Add the exemplars of another selector, which was fitted on other rows.
 
         Parameters
         ----------
         other : ExemplarSelector
-            Fitted with the same method, kernel and gamma (give gamma as a number). It does not change.
+            A selector with the same method, kernel and gamma (given as a number). It stays unchanged.
 
         Returns
         -------
         self : ExemplarSelector
-            With exemplars of both.
+            The selector, with exemplars of both.
         """
         check_is_fitted(self)
         check_is_fitted(other)
         if (self.method, self._kernel) != (other.method, other._kernel):
             raise ValueError(
-                f"the two were made differently ({self.method}, {self._kernel} and "
+                f"the two selectors have different settings ({self.method}, {self._kernel} and "
                 f"{other.method}, {other._kernel}): "
-                "give both the same method, kernel and gamma (as a number)"
+                "use the same method, kernel and gamma (as a number) for both"
             )
-        self._keep(_core.merge_summaries(self._held(), other._held(), self._settings(), self._cap()))
+        self._set_summary(_core.merge_summaries(self._summary(), other._summary(), self._settings(), self._max_exemplars()))
         return self
 
     def transform(self, X) -> np.ndarray:
-        """Similarity of samples to the exemplars: a feature for each, in their order.
+        """Compute the similarity of samples to the exemplars: one feature per exemplar.
 
         Parameters
         ----------
@@ -201,16 +203,16 @@ class ExemplarSelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         Returns
         -------
         similarities : ndarray of shape (n_samples, n_chosen)
-            Values of the kernel. A linear model on them is a kernel model with the exemplars for its points.
+            Kernel values. A linear model of them is a kernel model whose support vectors are the exemplars.
         """
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=False)
         return similarity(X, self.exemplars_, self._kernel)
 
-    def _cap(self):
+    def _max_exemplars(self):
         whole = isinstance(self.n_exemplars, numbers.Integral) and not isinstance(self.n_exemplars, bool)
         if not whole or self.n_exemplars < 1:
-            raise ValueError(f"n_exemplars={self.n_exemplars!r}: must be a whole number from 1")
+            raise ValueError(f"n_exemplars={self.n_exemplars!r}: must be a whole number from 1 on")
         if self.method not in ("submod", "qp", "facility"):
             raise ValueError(f"method={self.method!r}: must be 'submod', 'qp' or 'facility'")
         return int(self.n_exemplars)
@@ -226,19 +228,19 @@ class ExemplarSelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             }
         )
 
-    def _held(self):
-        """What the core needs to go on."""
+    def _summary(self):
+        """The summary that the core continues from: exemplars, weights and number of samples."""
         return rows(self.exemplars_), self.weights_, int(self.n_samples_seen_)
 
-    def _keep(self, held):
-        parts, self.weights_, self.n_samples_seen_ = held
+    def _set_summary(self, summary):
+        parts, self.weights_, self.n_samples_seen_ = summary
         self.exemplars_ = from_rows(parts)
         for name in ("exemplar_indices_", "score_"):
             vars(self).pop(name, None)
 
     @property
     def gamma_(self) -> float | None:
-        """gamma as a number; None for the linear kernel."""
+        """``gamma`` as a number; None with the linear kernel."""
         check_is_fitted(self)
         return self._kernel.get("gamma")
 

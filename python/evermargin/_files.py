@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all."""
+"""Atomic writing of files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import uuid
 
 
 def write_whole(path: str | os.PathLike, content: bytes) -> None:
-    """Write a file beside its name first, then give it the name."""
+    """Write to a temporary file in the same folder, then rename it, so that no partial file appears."""
     folder, name = os.path.split(os.path.abspath(path))
     temporary = os.path.join(folder, f".{name}.{uuid.uuid4().hex}")
     try:

@@ -1,4 +1,4 @@
-"""Kernels as the core reads them, and their values for a few rows."""
+"""Kernel parameters in the form of the core, and kernel values between rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sklearn.preprocessing import normalize
 
 
 def gamma_of(gamma, X) -> float:
-    """gamma as a number: scale is 1/(features * variance), auto is 1/features."""
+    """``gamma`` as a number: scale is 1/(n_features * X.var()), auto is 1/n_features."""
     if isinstance(gamma, numbers.Real) and not isinstance(gamma, bool):
         if not 0 < gamma < float("inf"):
             raise ValueError(f"gamma={gamma}: must be a positive number, 'scale' or 'auto'")
@@ -32,7 +32,7 @@ def _variance(X):
 
 
 def kernel_of(kernel, gamma, X, degree=3, coef0=0.0) -> dict:
-    """A kernel with its parameters as the core has it."""
+    """A kernel and its parameters in the form of the core."""
     if kernel == "linear":
         return {"type": "linear"}
     if kernel == "rbf":
@@ -43,14 +43,14 @@ def kernel_of(kernel, gamma, X, degree=3, coef0=0.0) -> dict:
 
 
 def kernel_json(kernel, gamma, X) -> str:
-    """The same as text, for similarities: rbf or linear."""
+    """Like :func:`kernel_of`, as JSON text, for the rbf and linear kernels only."""
     if kernel not in ("rbf", "linear"):
         raise ValueError(f"kernel={kernel!r}: must be 'rbf' or 'linear'")
     return json.dumps(kernel_of(kernel, gamma, X))
 
 
 def similarity(X, Z, kernel: dict) -> np.ndarray:
-    """Values of a kernel between rows."""
+    """Kernel values between the rows of ``X`` and ``Z``."""
     if kernel["type"] == "rbf":
         return rbf_kernel(X, Z, gamma=kernel["gamma"])
     if kernel["type"] == "poly":
@@ -59,14 +59,14 @@ def similarity(X, Z, kernel: dict) -> np.ndarray:
 
 
 def unit_rows(X):
-    """Rows of unit length, rows of zeros as they are."""
+    """Rows scaled to unit length; rows of zeros stay as they are."""
     return normalize(X)
 
 
 def weight(name, value):
-    """A weight of a term as the core reads it."""
+    """The weight of a term of an objective in the form of the core."""
     if value in ("auto", "static"):
         return value
     if isinstance(value, numbers.Real) and not isinstance(value, bool):
         return {"value": float(value)}
-    raise ValueError(f"{name}={value!r}: must be 'auto', 'static' or a number from 0")
+    raise ValueError(f"{name}={value!r}: must be 'auto', 'static' or a number from 0 on")

@@ -1,4 +1,4 @@
-"""The learner of one class: what rows have in common, without labels."""
+"""Base class of one-class estimators, which learn the region of their training rows without labels."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 
 
 class OneClassEstimator(OutlierMixin, LargeMarginEstimator):
-    """Base of estimators that learn from rows of one class: 1 inside, -1 outside."""
+    """Base class of estimators that learn a region from rows of one class; they predict 1 inside, -1 outside."""
 
     @transactional
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from rows.
+        """Fit the model to samples.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples; a square kernel matrix with ``kernel="precomputed"``.
+            Training samples; a square kernel matrix with ``kernel="precomputed"``.
         y : object, default=None
-            Not looked at.
+            Ignored.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weight k is k copies, 0 is absence.
+            Weights of the rows. A row of weight k acts like k copies, a row of weight 0 as if it were absent.
 
         Returns
         -------
@@ -38,16 +38,16 @@ class OneClassEstimator(OutlierMixin, LargeMarginEstimator):
         """
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C")
         weights = None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64)
-        nobody_has_a_label = np.full(_num_samples(X), -1)
-        return self._learn(X, nobody_has_a_label, [], self._settings(()), weights)
+        unlabeled = np.full(_num_samples(X), -1)
+        return self._learn(X, unlabeled, [], self._settings(()), weights)
 
     @property
     def offset_(self) -> float:
-        """What ``score_samples`` must be above for a row to be inside."""
+        """Threshold of ``score_samples``: rows above it are inside."""
         return -float(self.intercept_[0])
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """How far inside.
+        """Compute decision values: positive inside the region, negative outside.
 
         Parameters
         ----------
@@ -57,12 +57,12 @@ class OneClassEstimator(OutlierMixin, LargeMarginEstimator):
         Returns
         -------
         f : ndarray of shape (n_samples,)
-            Positive inside, negative outside.
+            Decision values.
         """
-        return self._said(X)[1][:, 0]
+        return self._raw_predictions(X)[1][:, 0]
 
     def score_samples(self, X: Any) -> np.ndarray:
-        """The same without the offset.
+        """Compute the decision values plus ``offset_``.
 
         Parameters
         ----------
@@ -72,12 +72,12 @@ class OneClassEstimator(OutlierMixin, LargeMarginEstimator):
         Returns
         -------
         f : ndarray of shape (n_samples,)
-            ``decision_function(X) + offset_``.
+            Values of ``decision_function(X) + offset_``.
         """
         return self.decision_function(X) + self.offset_
 
     def predict(self, X: Any) -> np.ndarray:
-        """Which samples are inside.
+        """Predict whether samples are inside the region.
 
         Parameters
         ----------
@@ -89,4 +89,4 @@ class OneClassEstimator(OutlierMixin, LargeMarginEstimator):
         y : ndarray of shape (n_samples,)
             1 inside, -1 outside.
         """
-        return np.where(self._said(X)[0] == 1, 1, -1)
+        return np.where(self._raw_predictions(X)[0] == 1, 1, -1)

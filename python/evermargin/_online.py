@@ -1,4 +1,4 @@
-"""Learning that goes on: labels of batches, and ``partial_fit`` for online learners."""
+"""Base class of online classifiers with ``partial_fit``, and the validation of class labels in batches."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def declared_classes(estimator: Any, classes: ArrayLike | None) -> np.ndarray:
-    """The sorted classes of a stream: those declared at its beginning, which stay."""
+    """The sorted classes of a stream, which the first call of ``partial_fit`` declares."""
     known = getattr(estimator, "classes_", None)
     if classes is None:
         if known is None:
@@ -37,23 +37,23 @@ def declared_classes(estimator: Any, classes: ArrayLike | None) -> np.ndarray:
 
 
 def codes_among(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """The number of each label among sorted classes; refuses labels that are not there."""
+    """Index of each label among the sorted classes; other labels are an error."""
     try:
         places = np.searchsorted(classes, y)
-        strange = classes[np.minimum(places, len(classes) - 1)] != y
+        unknown = classes[np.minimum(places, len(classes) - 1)] != y
     except TypeError:
-        strange = np.ones(len(y), dtype=bool)
-    if np.any(strange):
-        new = ", ".join(sorted({repr(label) for label in y[strange].tolist()}))
+        unknown = np.ones(len(y), dtype=bool)
+    if np.any(unknown):
+        new = ", ".join(sorted({repr(label) for label in y[unknown].tolist()}))
         raise ValueError(
-            f"y holds classes that were not declared: {new}. Name every class on the first call "
+            f"y contains classes that were not declared: {new}. List every class in the first call "
             f"(classes=...), or fit again; declared are {', '.join(map(repr, classes.tolist()))}"
         )
     return places.astype(np.int64)
 
 
 class OnlineClassifier(LargeMarginClassifier):
-    """Base of classifiers over the online learners of the core, one for each value of ``loss``."""
+    """Base class of classifiers with one online learner of the core per value of ``loss``."""
 
     _variants: ClassVar[dict[str, str]] = {}
 
@@ -70,28 +70,28 @@ class OnlineClassifier(LargeMarginClassifier):
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Learn more rows, each met once; what was learned before stays.
+        """Update the model with more rows, each visited once.
 
-        Scaling and kernel width are those of the first rows. After ``fit`` it goes on from there; ``fit``
-        forgets. Parameters that are changed in between count from the next ``fit`` on.
+        Scaling and kernel width are fitted on the first rows. After ``fit``, training continues from the fitted
+        model; ``fit`` itself starts again. Changed parameters take effect with the next ``fit``.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
+            Training samples.
         y : array-like of shape (n_samples,)
-            Their classes.
+            Class labels.
         classes : array-like of shape (n_classes,), default=None
-            Every class that will ever come; needed on the first call. Those not met yet are never predicted.
+            All classes of the stream; required in the first call. Classes without a label so far are never predicted.
         sample_weight : array-like of shape (n_samples,), default=None
-            Multiplies the cost of each row; 0 is absence.
+            Factor on the cost of each row; rows of weight 0 are ignored.
 
         Returns
         -------
         self : object
             The estimator.
         """
-        self._refuse_held_out()
+        self._check_no_held_out_options()
         first = getattr(self, "_checkpoint", None) is None
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, order="C", reset=first)
         check_classification_targets(y)
@@ -101,29 +101,29 @@ class OnlineClassifier(LargeMarginClassifier):
             sample_weight = _check_sample_weight(
                 sample_weight, X, dtype=np.float64, ensure_non_negative=True
             )
-            there = sample_weight > 0
-            X, codes, sample_weight = X[there], codes[there], sample_weight[there]
+            present = sample_weight > 0
+            X, codes, sample_weight = X[present], codes[present], sample_weight[present]
         with self._python_names():
             state = self._checkpoint if not first else self._begin(X, classes)
             training, after = state.partial_fit(
                 rows(X), codes, sample_weight, seed(self.random_state), bool(self.verbose)
             )
         self.classes_ = classes
-        super()._keep(training)
+        super()._set_training(training)
         self._checkpoint = after
         return self
 
     def _begin(self, X: Any, classes: np.ndarray) -> _core.Checkpoint:
         return _core.Checkpoint.begin(self._name(), rows(X), class_names(classes), self._settings(classes))
 
-    def _refuse_held_out(self) -> None:
+    def _check_no_held_out_options(self) -> None:
         for name in ("probability", "threshold"):
             if getattr(self, name, None):
                 raise ValueError(
-                    f"{name}={getattr(self, name)!r} needs rows held out and is for fit alone; leave it out "
+                    f"{name}={getattr(self, name)!r} needs held-out rows, which only fit has; do not set it "
                     "for partial_fit, or calibrate afterward (sklearn.calibration.CalibratedClassifierCV)"
                 )
 
-    def _keep(self, training: _core.Training) -> None:
-        super()._keep(training)
+    def _set_training(self, training: _core.Training) -> None:
+        super()._set_training(training)
         self._checkpoint = _core.Checkpoint.of(training)

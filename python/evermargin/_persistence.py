@@ -1,4 +1,4 @@
-"""The loop that never ends as bytes and files."""
+"""Saving and loading of stream classifiers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from . import _core
-from ._base import plain
+from ._base import to_json_value
 from ._label_encoder import LabelEncoder
 from ._files import write_whole
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 
 class PersistenceMixin:
-    """``save`` and ``load`` of an estimator around an engine."""
+    """Methods that save and load an estimator that wraps an engine."""
 
     def to_bytes(self) -> bytes:
-        """Everything that is needed to go on, as bytes with a version and a checksum.
+        """Serialize the estimator, with a version and a checksum, so that the stream can be resumed.
 
         Returns
         -------
         state : bytes
-            For ``from_bytes``.
+            The state, for ``from_bytes``.
         """
         self._engine_or_error()
         params = self.get_params(deep=False)
@@ -43,23 +43,23 @@ class PersistenceMixin:
             "sources": self.sources_,
             "events": self.events_,
         }
-        return self._engine.to_bytes(json.dumps(about, default=plain))
+        return self._engine.to_bytes(json.dumps(about, default=to_json_value))
 
     @classmethod
     def from_bytes(cls, state: bytes) -> Self:
-        """The estimator as it was.
+        """Restore an estimator from the bytes of ``to_bytes``.
 
-        Samples of the last batch are not kept with it: ``ask(return_X=True)`` gives rows of the next one on.
+        The state does not contain the samples of the last batch, so ``ask(return_X=True)`` works from the next batch on.
 
         Parameters
         ----------
         state : bytes
-            From ``to_bytes``.
+            Result of ``to_bytes``.
 
         Returns
         -------
         self : object
-            The estimator.
+            The restored estimator.
         """
         engine, about = _core.Engine.with_about(state)
         try:
@@ -76,38 +76,38 @@ class PersistenceMixin:
             self.events_, self.sources_ = about["events"], np.array(about["sources"], dtype=object)
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(f"not the state of a {cls.__name__}: {error}") from None
-        self._engine, self._asked, self._seed = engine, {}, params["random_state"]
+        self._engine, self._queried_rows, self._seed = engine, {}, params["random_state"]
         self._first = json.loads(engine.metrics())["samples"] - len(self._codes)
         self._batch = None
         self.classes_ = self._label_encoder.classes()
         self.sample_ids_ = np.arange(self._first, self._first + len(self._codes))
         self.confidence_ = np.full(len(self._codes), np.nan)
-        self._show()
+        self._update_labels()
         return self
 
     def save(self, path: str | os.PathLike) -> None:
-        """Write ``to_bytes`` to a file, which appears whole or not at all.
+        """Write the state to a file atomically.
 
         Parameters
         ----------
         path : str or path-like
-            The file.
+            Path of the file.
         """
         write_whole(path, self.to_bytes())
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> Self:
-        """The estimator in a file that ``save`` wrote.
+        """Restore an estimator from a file that ``save`` wrote.
 
         Parameters
         ----------
         path : str or path-like
-            The file.
+            Path of the file.
 
         Returns
         -------
         self : object
-            The estimator.
+            The restored estimator.
         """
         with open(path, "rb") as file:
             return cls.from_bytes(file.read())

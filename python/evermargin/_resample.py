@@ -1,4 +1,4 @@
-"""Rows made up for classes of few rows, by the convention of imbalanced-learn: ``fit_resample``."""
+"""Oversampling of small classes with the interface of imbalanced-learn (``fit_resample``)."""
 
 from __future__ import annotations
 
@@ -20,59 +20,59 @@ from ._kernels import kernel_of
 
 
 class _Sampler(BaseEstimator):
-    """What both share: classes in, rows below the rows out."""
+    """Base class of the samplers, which append synthetic rows to the data."""
 
     _sampler_type = "over-sampling"
 
     def fit(self, X, y) -> _Sampler:
-        """Check the data and decide how many rows each class gets.
+        """Check the data and compute the number of synthetic rows per class.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
         y : array-like of shape (n_samples,)
-            Their classes.
+            Class labels.
 
         Returns
         -------
         self : object
-            With ``sampling_strategy_``.
+            The sampler.
         """
-        self._checked(X, y)
+        self._check_data(X, y)
         return self
 
-    def _checked(self, X, y):
+    def _check_data(self, X, y):
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, order="C")
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
         if len(classes) < 2:
             raise ValueError(f"{type(self).__name__} needs rows of two classes or more; found: {classes[0]}")
-        self._decide(classes, np.bincount(codes))
+        self._set_row_counts(classes, np.bincount(codes))
         return X, y, classes, codes
 
     def fit_resample(self, X, y) -> tuple:
-        """The rows, and made-up rows of the small classes below them.
+        """Append synthetic rows of the small classes to the data.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
         y : array-like of shape (n_samples,)
-            Their classes.
+            Class labels.
 
         Returns
         -------
         X_resampled : {ndarray, sparse matrix} of shape (n_samples_new, n_features)
-            The rows as given, then the made-up ones.
+            The given samples, followed by the synthetic ones.
         y_resampled : ndarray of shape (n_samples_new,)
-            Their classes.
+            Class labels.
         """
-        X, y, classes, codes = self._checked(X, y)
-        chance = check_random_state(self.random_state)
+        X, y, classes, codes = self._check_data(X, y)
+        rng = check_random_state(self.random_state)
         parts, labels = [X], [y]
         for number, class_ in enumerate(classes):
-            made = self._make(X, codes == number, class_, chance)
+            made = self._synthetic_rows(X, codes == number, class_, rng)
             if made is not None and made.shape[0]:
                 parts.append(made)
                 labels.append(np.full(made.shape[0], class_, dtype=y.dtype))
@@ -88,34 +88,34 @@ class _Sampler(BaseEstimator):
 
 
 class SMOTE(_Sampler):
-    """Synthetic rows on segments between neighbors of a small class (Chawla et al. 2002).
+    """Oversampling with synthetic rows between neighbors of a small class (Chawla et al. 2002).
 
-    Each made-up row lies between a row of the class and one of its nearest of the class. Every row of the
-    class starts as many segments as every other, give or take one.
+    Each synthetic row lies on the segment between a row of the class and one of its nearest neighbors in the
+    class. All rows of the class get the same number of segments, up to a difference of one.
 
     Parameters
     ----------
     sampling_strategy : {"auto", "not majority", "all", "minority"}, float, or dict, default="auto"
-        Which classes grow to the size of the largest: all but the largest (auto, not majority, all) or the
-        smallest alone. A float is the rows of the smaller class for each of the larger, of two classes; a
-        dict gives the rows each class is to have.
+        Classes that grow to the size of the largest: all but the largest (auto, not majority, all) or only the
+        smallest (minority). With two classes, a float is the ratio of the sizes of the smaller and the larger
+        class after resampling. A dict maps each class to its number of rows after resampling.
     k_neighbors : int, default=5
-        Neighbors among which one is drawn.
+        Number of nearest neighbors among which one is drawn.
     random_state : int, RandomState instance or None, default=None
-        What neighbors and places depend on.
+        Controls the choice of neighbors and the positions on the segments.
 
     Attributes
     ----------
     sampling_strategy_ : dict
-        Rows that are made up, by class.
+        Number of synthetic rows per class.
     n_features_in_ : int
-        Features.
+        Number of features.
 
     Notes
     -----
-    Not for categories (there is no half a category). Scale the features first: neighbors depend on it.
-    Oversampling before cross-validation leaks: made-up rows are made of rows that are held out; resample the
-    training part only.
+    SMOTE does not suit categorical features, because values between two categories have no meaning. Scale
+    features first, because neighbors depend on the scale. Oversampling before cross-validation leaks held-out
+    rows into the training part: resample the training part only.
 
     Examples
     --------
@@ -133,42 +133,42 @@ class SMOTE(_Sampler):
         self.k_neighbors = k_neighbors
         self.random_state = random_state
 
-    def _decide(self, classes, counts):
+    def _set_row_counts(self, classes, counts):
         k = self.k_neighbors
         if not isinstance(k, numbers.Integral) or k < 1:
-            raise ValueError(f"k_neighbors={k!r}: must be a whole number from 1")
-        self.sampling_strategy_ = rows_wanted(self.sampling_strategy, classes, counts)
+            raise ValueError(f"k_neighbors={k!r}: must be a whole number from 1 on")
+        self.sampling_strategy_ = rows_to_add_by_class(self.sampling_strategy, classes, counts)
 
-    def _make(self, X, inside, class_, chance):
+    def _synthetic_rows(self, X, inside, class_, rng):
         count, own = self.sampling_strategy_.get(class_, 0), np.flatnonzero(inside)
         if count == 0:
             return None
         even, rest = divmod(count, len(own))
         rounds = even + (rest > 0)
-        seed = int(chance.randint(0, 2**31 - 1))
+        seed = int(rng.randint(0, 2**31 - 1))
         kernel = json.dumps({"type": "linear"})
         made = _core.smote(rows(X), own.astype(np.int64), kernel, int(self.k_neighbors), rounds, seed)
         made = from_rows(made)
         once_more = np.zeros(len(own), dtype=bool)
-        once_more[chance.permutation(len(own))[:rest]] = True
+        once_more[rng.permutation(len(own))[:rest]] = True
         kept = (np.arange(rounds) < even) | once_more[:, None]
         return made if rest == 0 else made[np.flatnonzero(kept.ravel())]
 
 
-def rows_wanted(strategy, classes, counts) -> dict:
-    """Rows to be made up, by class."""
+def rows_to_add_by_class(strategy, classes, counts) -> dict:
+    """Number of synthetic rows per class."""
     counts = dict(zip(classes.tolist(), counts.tolist(), strict=True))
     largest, smallest = max(counts, key=counts.get), min(counts, key=counts.get)
     if isinstance(strategy, dict):
-        return {c: _more(c, n, counts) for c, n in strategy.items()}
+        return {c: _rows_to_add(c, n, counts) for c, n in strategy.items()}
     if isinstance(strategy, numbers.Real) and not isinstance(strategy, bool):
         if len(counts) != 2:
             raise ValueError(
-                f"sampling_strategy={strategy}: a ratio is of two classes; say the rows of each by a dict"
+                f"sampling_strategy={strategy}: a ratio needs data of two classes; use a dict of rows per class"
             )
         if not 0 < strategy <= 1:
             raise ValueError(f"sampling_strategy={strategy}: must be above 0 and at most 1")
-        return {smallest: _more(smallest, int(counts[largest] * strategy), counts)}
+        return {smallest: _rows_to_add(smallest, int(counts[largest] * strategy), counts)}
     if strategy == "minority":
         return {smallest: counts[largest] - counts[smallest]}
     if strategy in ("auto", "not majority", "all"):
@@ -179,57 +179,57 @@ def rows_wanted(strategy, classes, counts) -> dict:
     )
 
 
-def _more(class_, wanted, counts):
+def _rows_to_add(class_, wanted, counts):
     if class_ not in counts:
-        raise ValueError(f"sampling_strategy names class {class_!r}, and y has no row of it")
+        raise ValueError(f"sampling_strategy contains class {class_!r}, and y has no row of it")
     if wanted < counts[class_]:
         raise ValueError(
-            f"class {class_!r} has {counts[class_]} rows already, more than the {wanted} asked for"
+            f"class {class_!r} has {counts[class_]} rows already, more than the requested {wanted}"
         )
     return int(wanted) - counts[class_]
 
 
 class VIRTUAL(_Sampler):
-    """Made-up rows only where they matter: around rows that become support vectors (Ertekin 2009, chapter 5).
+    """Oversampling with synthetic rows around support vectors of a small class (Ertekin 2009, chapter 5).
 
-    An online machine learns the rows, the nearest to its boundary first. Whenever a row of the small class
-    becomes a support vector, points between it and its nearest of the class are made and join the rows still
-    to be learned. What is returned are the rows and all points that were made. Of several classes each but the
-    largest is taken against the rest.
+    An online support vector machine learns the rows in order of their distance from its boundary, the nearest
+    first. Whenever a row of the small class becomes a support vector, synthetic points between it and its
+    nearest neighbors in the class are added to the rows that are still to be learned. The result has the given
+    rows and all synthetic points. With several classes, each class except the largest is learned against the
+    rest.
 
     Parameters
     ----------
     n_points : int, default=1
-        Points for each row that becomes a support vector.
+        Number of synthetic points per row that becomes a support vector.
     k_neighbors : int, default=5
-        Neighbors among which one is drawn.
+        Number of nearest neighbors among which one is drawn.
     C : float, default=1.0
         Cost of a margin violation.
     kernel : {"rbf", "linear", "poly"}, default="rbf"
-        Kernel of the machine, in whose feature space neighbors are sought.
+        Kernel of the support vector machine; neighbors are nearest in its feature space.
     gamma : float or "scale" or "auto", default="scale"
-        Of rbf and poly.
+        Width of the rbf and poly kernels; scale is 1/(n_features * X.var()), auto is 1/n_features.
     degree : int, default=3
-        Of poly.
+        Degree of the poly kernel.
     coef0 : float, default=0.0
-        Of poly.
+        Constant of the poly kernel.
     stop : {"margin", "never"}, default="margin"
-        Whether to stop when no row is left inside the margin, or to learn all.
+        Whether to stop when no remaining row is inside the margin, or to learn all rows.
     random_state : int, RandomState instance or None, default=None
-        What pools, neighbors and places depend on.
+        Controls the pools, the choice of neighbors and the positions on the segments.
 
     Attributes
     ----------
     n_made_ : dict
-        Points made, by class.
+        Number of synthetic points per class.
     n_features_in_ : int
-        Features.
+        Number of features.
 
     Notes
     -----
-    There are at most ``n_points`` points for a row, so classes do not become equal in size. The rows that a
-    machine finds important are those of its kernel and C: use the same for the classifier that learns from
-    the result.
+    A row has at most ``n_points`` synthetic points, so the classes do not become equal in size. The support
+    vectors depend on the kernel and C: use the same values for the classifier that is trained on the result.
 
     Examples
     --------
@@ -266,17 +266,17 @@ class VIRTUAL(_Sampler):
         self.stop = stop
         self.random_state = random_state
 
-    def _decide(self, classes, counts):
+    def _set_row_counts(self, classes, counts):
         for name in ("n_points", "k_neighbors"):
             value = getattr(self, name)
             if not isinstance(value, numbers.Integral) or value < 1:
-                raise ValueError(f"{name}={value!r}: must be a whole number from 1")
+                raise ValueError(f"{name}={value!r}: must be a whole number from 1 on")
         if self.stop not in ("margin", "never"):
             raise ValueError(f"stop={self.stop!r}: must be 'margin' or 'never'")
         self._largest = classes[np.argmax(counts)]
         self.n_made_ = {}
 
-    def _make(self, X, inside, class_, chance):
+    def _synthetic_rows(self, X, inside, class_, rng):
         if class_ == self._largest:
             return None
         settings = {
@@ -286,7 +286,7 @@ class VIRTUAL(_Sampler):
             "stop": self.stop,
             "virtual": int(self.n_points),
             "n_neighbors": int(self.k_neighbors),
-            "seed": int(chance.randint(0, 2**31 - 1)),
+            "seed": int(rng.randint(0, 2**31 - 1)),
         }
         made = from_rows(_core.virtual_points(rows(X), inside, json.dumps(settings)))
         name = class_.item() if isinstance(class_, np.generic) else class_

@@ -1,4 +1,4 @@
-"""Durable streams: a session in a directory, and the engine of a classifier that lives in one."""
+"""Durable streams: a session in a directory, and an engine that stores its events in a session."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ if TYPE_CHECKING:
 
 
 def truth_value(same: Any) -> bool:
-    """Whether two samples are of the same class; a text such as "no" would count as true."""
+    """Check that ``same`` is a boolean: a text such as "no" would count as true."""
     if not isinstance(same, (bool, np.bool_)):
         raise TypeError(f"same must be True or False, not {same!r}")
     return bool(same)
 
 
 def class_name(label: Any) -> str:
-    """The name of a class in a session: a number by its digits, a text as it is, in quotes if it could be a number."""
+    """Class name of a label in a session: digits for numbers; texts as they are, in quotes if they could be numbers."""
     label = label.item() if isinstance(label, np.generic) else label
     if isinstance(label, str):
         return json.dumps(label) if class_label(label) != label else label
     if isinstance(label, (int, float)):
         return json.dumps(label)
-    raise ValueError(f"label {label!r}: must be a text or a number, so that it can be kept in a file")
+    raise ValueError(f"label {label!r}: must be a text or a number, so that it can be stored in a file")
 
 
 def class_label(name: str) -> Any:
-    """The label that a class name of a session stands for."""
+    """Label of a class name in a session; the inverse of :func:`class_name`."""
     try:
         label = json.loads(name)
     except ValueError:
@@ -47,7 +47,7 @@ def class_label(name: str) -> Any:
 
 
 class DurableEngine:
-    """The methods of ``_core.Engine`` on a session in a directory; codes are those of the label encoder."""
+    """A session in a directory with the methods of ``_core.Engine``; codes are those of the label encoder."""
 
     def __init__(self, session: _core.Session, encoder: LabelEncoder) -> None:
         self.session, self.encoder = session, encoder
@@ -58,22 +58,22 @@ class DurableEngine:
     def _code(self, name: str | None) -> int:
         return -1 if name is None else self.encoder.code(class_label(name))
 
-    def _effects(self, told: str, predictions: Any = None) -> Effects:
+    def _effects(self, effects_json: str, predictions: Any = None) -> Effects:
         names, confidence, sources = predictions or ([], np.zeros(0), [])
         codes = np.array([self._code(name) for name in names], dtype=np.int64)
-        effects = json.loads(told)
+        effects = json.loads(effects_json)
         effects["notes"] = [self._note(note) for note in effects["notes"]]
         for implied in effects["implied"]:
             implied["label"] = None if implied["label"] is None else self._code(implied["label"])
-        self.session.take_notices()  # the same effects, for those who do not use what an event returns
+        self.session.take_notices()  # drop the notices, which repeat these effects
         return codes, confidence, sources, json.dumps(effects)
 
     def _submit(self, event: Any, *args: Any) -> Effects:
         try:
-            told = event(*args)
-        except _core.Rejected as error:  # as the engine in memory says it
+            effects = event(*args)
+        except _core.Rejected as error:  # the error of an engine in memory is a ValueError
             raise ValueError(str(error)) from None
-        return self._effects(told)
+        return self._effects(effects)
 
     def _note(self, note: str) -> str:
         new = re.fullmatch(r"class (.+) is new", note)
@@ -82,10 +82,10 @@ class DurableEngine:
     def batch(self, x: Any, codes: np.ndarray) -> Effects:
         names = [self._name(code) if code >= 0 else None for code in codes.tolist()]
         try:
-            predictions, told = self.session.ingest(x, names)
+            predictions, effects = self.session.ingest(x, names)
         except _core.Rejected as error:
             raise ValueError(str(error)) from None
-        return self._effects(told, predictions)
+        return self._effects(effects, predictions)
 
     def answer(self, sample: int, code: int) -> Effects:
         return self._submit(self.session.answer, sample, self._name(code))
@@ -115,7 +115,7 @@ class DurableEngine:
     def tick(self, now: int) -> Effects:
         self.session.close_batch(now)
         notices = json.loads(self.session.take_notices())
-        told = {
+        effects = {
             "questions": [],
             "implied": [],
             "drift": next((n["drift"] for n in notices if n["drift"]), None),
@@ -123,7 +123,7 @@ class DurableEngine:
             "notes": [note for n in notices for note in n["notes"]],
             "rejected": [],
         }
-        return self._effects(json.dumps(told), self.session.predictions())
+        return self._effects(json.dumps(effects), self.session.predictions())
 
     def questions(self) -> list[int]:
         return self.session.questions()
@@ -152,34 +152,34 @@ class DurableEngine:
         return None if found is None else CodedClassifier(found, [str(self._code(name)) for name in found.classes])
 
     def to_bytes(self, about: str = "") -> bytes:
-        raise ValueError("a classifier with state=DIR is saved in its directory at all times; copy the directory")
+        raise ValueError("a classifier with state=DIR is always saved in its directory; copy the directory")
 
 
 class CodedClassifier:
-    """A classifier whose classes are codes."""
+    """A classifier whose classes are the codes of a label encoder."""
 
     def __init__(self, classifier: _core.Classifier, classes: list[str]) -> None:
         self.predict, self.classes = classifier.predict, classes
 
 
 class Session:
-    """A durable stream in a directory: every event is on the disk before it takes effect.
+    """A durable stream in a directory: every event is on disk before it takes effect.
 
-    A process that is killed at any moment continues where it stopped, with bit-identical results: open the directory
-    again. Rows that cannot be used (NaN, infinite, too large) are rejected one by one and counted; the other rows of
-    their batch are learned. For an estimator with the same memory, use ``NeverEndingClassifier(state=DIR)``.
+    After a crash, open the directory again to resume with bit-identical results. Rows that cannot be used (NaN,
+    infinite, too large) are rejected one by one and counted; the other rows of the batch are learned. For an estimator
+    with a durable state, use ``NeverEndingClassifier(state=DIR)``.
 
-    Errors are typed: `StorageFull`, `StorageError`, `Corrupt`, `OtherCpu` and `Rejected`, all of them `SessionError`.
+    Errors are subclasses of `SessionError`: `StorageFull`, `StorageError`, `Corrupt`, `OtherCpu` and `Rejected`.
 
     Parameters
     ----------
     directory : str or path-like
-        The directory, which is made if it does not exist. One process at a time can have it open.
+        The directory; it is created if it does not exist. Only one process at a time can open it.
     allow_other_cpu : bool, default=False
-        Continue a session that was computed with other CPU features; results may differ in their last bits.
+        Whether to continue a session that was computed with other CPU features; results may differ in the last bits.
     **params
-        Parameters of `NeverEndingClassifier`. They are fixed when the first batch arrives; a session that exists must
-        be opened with the same ones, or with none. The budget may change: ``budget``, ``queries_per_batch``,
+        Parameters of `NeverEndingClassifier`. They are fixed when the first batch arrives; open an existing session
+        with the same ones, or with none. The parameters of the budget may change: ``budget``, ``queries_per_batch``,
         ``per_time`` and ``queries_per_round``.
 
     Examples
@@ -215,7 +215,7 @@ class Session:
 
     @classmethod
     def open(cls, directory: str | os.PathLike, *, allow_other_cpu: bool = False, **params: Any) -> Session:
-        """Open the session in a directory, or begin one; the same as the constructor."""
+        """Open the session in a directory, or create one; equivalent to the constructor."""
         return cls(directory, allow_other_cpu=allow_other_cpu, **params)
 
     def __enter__(self) -> Session:
@@ -225,25 +225,25 @@ class Session:
         self.close()
 
     def close(self) -> None:
-        """Close the files. Nothing is lost without it, but the directory stays locked while the object lives."""
+        """Close the files. Without it nothing is lost, but the directory stays locked while the object exists."""
         self._session.close()
 
     def ingest(self, X: Any, y: ArrayLike | None = None, missing_label: Any = None) -> int:
-        """Take a batch in: predict its rows and learn from its labels. The batch before is closed.
+        """Predict the rows of a batch, then learn from its labels. This closes the batch before.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples; unusable rows are rejected, the others are learned.
+            Samples; unusable rows are rejected, the others are used.
         y : array-like of shape (n_samples,), default=None
-            Their classes; ``missing_label`` marks rows without a label.
+            Class labels; ``missing_label`` marks unlabeled rows.
         missing_label : scalar, float('nan') or None, default=None
-            The value in ``y`` that marks a row without a label.
+            Value in ``y`` that marks unlabeled rows.
 
         Returns
         -------
         rejected : int
-            Number of rejected rows of this batch; ``rejected_rows`` says why.
+            Number of rejected rows of this batch; ``rejected_rows`` has the reasons.
         """
         from ._labels import known_labels
 
@@ -260,10 +260,11 @@ class Session:
         return self.stats["rejected_rows"] - before
 
     def queries(self) -> list[dict[str, Any]]:
-        """Open queries, which ``ask`` chose.
+        """Return the pending queries.
 
-        Each is a dict of ``sample``, ``row`` in its batch, ``why``, ``guess``, ``closeness`` and ``reference``: None where the
-        class is asked for, else the labeled ``sample`` of ``class`` to compare with, by ``relate``.
+        Each is a dict with ``sample``, ``row`` in its batch, ``why``, ``guess``, ``closeness`` and ``reference``. The reference
+        is None if the class is queried; in a comparison it has the labeled ``sample`` to compare with and its ``class``, to be
+        answered by ``relate``.
         """
         found = json.loads(self._session.queries())
         for query in found:
@@ -273,31 +274,31 @@ class Session:
         return found
 
     def ask(self, n: int | None = None) -> list[dict[str, Any]]:
-        """Choose up to ``n`` samples that are worth a label, as far as the budget goes; returns all open queries.
+        """Choose up to ``n`` samples to query, as far as the budget allows, and return all pending queries.
 
-        None is ``queries_per_round``, with which the session was begun or last opened.
+        None is ``queries_per_round``, as given when the session was created or last opened.
         """
         self._session.ask(json.loads(self._session.params())["queries_per_round"] if n is None else n)
         return self.queries()
 
     def answer(self, sample: int, label: Any) -> None:
-        """Give the class of a sample that was queried."""
+        """Answer a query with the class of the sample."""
         self._session.answer(int(sample), class_name(label))
 
     def skip(self, sample: int) -> None:
-        """Leave a query without an answer."""
+        """Skip a query without an answer."""
         self._session.skip(int(sample))
 
     def compare(self, sample: int) -> None:
-        """Ask for a comparison with a labeled sample, where the class of a queried sample cannot be named.
+        """Turn a query for a class into a comparison with a labeled sample.
 
-        The query gets a ``reference``. After an answer that the two differ, the sample is compared with another class, which
-        counts as another query of the budget.
+        The query gets a ``reference``. If the two samples differ in class, the sample is compared with another class, which
+        costs another query of the budget.
         """
         self._session.compare(int(sample))
 
     def relate(self, a: int, b: int, same: bool) -> None:
-        """State that two samples are of the same class, or of two; answers a query that compares them."""
+        """State whether two samples have the same class; answers the query that compares them."""
         self._session.relate(int(a), int(b), truth_value(same))
 
     def correct(self, sample: int, label: Any) -> None:
@@ -309,22 +310,22 @@ class Session:
         self._session.withdraw(int(sample))
 
     def close_batch(self, now: int | None = None) -> None:
-        """Close the batch: no more answers are expected. ``now`` is the time in seconds; None reads the clock."""
+        """Close the batch, which ends its queries. ``now`` is the time in seconds; None reads the clock."""
         self._session.close_batch(int(time.time()) if now is None else int(now))
 
     def reopen_store(self) -> bool:
-        """Continue after `StorageFull` or `StorageError`, when the cause is gone.
+        """Reopen the store after `StorageFull` or `StorageError`, once the cause is removed.
 
         Returns
         -------
         applied : bool
-            Whether the event that failed turned out to be stored and is applied; send it again otherwise.
+            Whether the failed event was stored after all and is applied now; send it again otherwise.
         """
         return self._session.reopen_store()
 
     @property
     def classes_(self) -> np.ndarray:
-        """Classes so far, in the order of their first appearance."""
+        """Classes seen so far, in the order of their first appearance."""
         return np.array([class_label(name) for name in self._session.classes])
 
     @property
@@ -333,7 +334,7 @@ class Session:
         return self._session.classifier()
 
     def predict(self, X: Any) -> np.ndarray:
-        """Classes of samples by the current classifier; nothing changes."""
+        """Predict the classes of samples by the current classifier; the session stays unchanged."""
         found = self.classifier
         if found is None:
             raise ValueError("labels of two classes are needed: give some in y, or answer queries")
@@ -342,9 +343,9 @@ class Session:
         return labels[found.predict(rows(X))[0]]
 
     def predictions(self) -> tuple[list[Any], np.ndarray]:
-        """Classes (None where unknown) and confidences of the rows of the batch that was closed last.
+        """Return classes (None where unknown) and confidences of the rows of the last closed batch.
 
-        A confidence is the estimated probability that the label is right.
+        A confidence is the estimated probability that the class is correct.
         """
         names, confidence, _ = self._session.predictions()
         return [None if name is None else class_label(name) for name in names], confidence
@@ -359,22 +360,22 @@ class Session:
 
     @property
     def label_sources(self) -> list[dict[str, Any]]:
-        """The label sources with their weights and their accuracies on held-out labels."""
+        """Label sources with their weights and their accuracies on held-out labels."""
         found: list[dict[str, Any]] = json.loads(self._session.label_sources())
         return found
 
     @property
     def rejected_rows(self) -> list[dict[str, Any]]:
-        """Rejected rows of the last batch: ``sample``, column, value and reason."""
+        """Rejected rows of the last batch: ``sample``, ``column``, ``value`` and ``reason`` of each."""
         found = json.loads(self._session.rejected_rows())
         return [{"sample": r["row"] - 1, "column": r["column"], "value": r["value"], "reason": r["reason"]} for r in found]
 
     @property
     def stats(self) -> dict[str, Any]:
-        """Counts of the stream and measurements of the engine.
+        """Counts and metrics of the stream.
 
-        ``rows`` are the rows that were used and ``rejected_rows`` those that could not be, as the command line counts
-        them; ``samples`` is their sum. Predictions on arrival are scored by ``kappa``, ``kappa_t`` (against repeating the
+        ``rows`` is the number of used rows and ``rejected_rows`` of rejected ones, as on the command line; ``samples`` is
+        their sum. Predictions made on arrival are scored by ``kappa``, ``kappa_t`` (against repeating the
         previous label), ``kappa_m`` (against the majority class so far), ``windowed_accuracy``, ``fading_accuracy`` and
         ``per_class`` (precision, recall, F1); each is None where it is not defined.
         """
@@ -383,7 +384,7 @@ class Session:
 
 
 def class_names_of(class_weight: Any) -> dict[str, Any]:
-    """Weights by class names."""
+    """Class weights by the names of classes in a session."""
     if not isinstance(class_weight, dict):
         return {}
     return {class_name(label): weight for label, weight in class_weight.items()}

@@ -14,27 +14,28 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from . import _core
 from ._base import LargeMarginClassifier
 
-#: Samples of which the nearest is among the nearest 5 % of all with a chance of 95 %.
-POOL = 59
+#: Size of a random pool whose nearest row is, with a probability of 95 %, among the nearest 5 % of all rows.
+POOL_SIZE = 59
 
 
 def closeness(estimator, X) -> np.ndarray:
-    """How near rows are to the decision boundary of a classifier.
+    """Compute the distance of rows from the decision boundary, in units of the margin.
 
     Parameters
     ----------
     estimator : object
-        A fitted classifier with ``decision_function`` or ``predict_proba``; of a pipeline or a search the
-        classifier inside is looked at.
+        A fitted classifier with ``decision_function`` or ``predict_proba``. In a pipeline or a search, the
+        classifier inside is used.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         Samples.
 
     Returns
     -------
     near : ndarray of shape (n_samples,)
-        0 on the boundary. By decision values 1 is the margin: \\|f\\| of two classes, half the lead of the
-        first class over the second of more, the least lead in pairs where the classifier compares pairs.
-        Without decision values the lead in probability.
+        0 on the boundary and 1 at the margin. With two classes it is \\|f\\|; with more classes half the difference
+        of the largest and the second largest decision value; with pairs of classes (one-vs-one) the smallest
+        value of the predicted class against another class, at least 0. Without decision values it is the difference of the two
+        largest probabilities.
 
     Examples
     --------
@@ -46,7 +47,7 @@ def closeness(estimator, X) -> np.ndarray:
     """
     estimator, X = _unwrapped(estimator, X)
     if isinstance(estimator, LargeMarginClassifier):
-        codes, decision, _ = estimator._said(X)
+        codes, decision, _ = estimator._raw_predictions(X)
         return _core.closeness(decision, codes, len(estimator.classes_), estimator._model.scheme)
     if not hasattr(estimator, "decision_function"):
         return _lead(_probabilities(estimator, X))
@@ -59,7 +60,7 @@ def closeness(estimator, X) -> np.ndarray:
 
 
 def _unwrapped(estimator, X):
-    """The classifier inside learners that ask, pipelines and searches, and the rows as it sees them."""
+    """The classifier inside an active learner, a pipeline or a search, and the transformed rows."""
     estimator = _inner(estimator)
     if hasattr(estimator, "best_estimator_"):
         return _unwrapped(estimator.best_estimator_, X)
@@ -67,13 +68,13 @@ def _unwrapped(estimator, X):
         return estimator, X
     check_is_fitted(estimator)
     for _, step in estimator.steps[:-1]:
-        if hasattr(step, "transform"):  # else it passes all rows through
+        if hasattr(step, "transform"):  # "passthrough" and None have none
             X = step.transform(X)
     return _unwrapped(estimator.steps[-1][1], X)
 
 
 def _closeness_of_pairs(estimator, X):
-    """By the values of pairs, for votes hide it; scikit-learn's are positive for the first of a pair."""
+    """Closeness by the decision values of pairs of classes; scikit-learn's are positive for the first class."""
     pairs = copy.copy(estimator)
     pairs.decision_function_shape = "ovo"
     codes = np.searchsorted(estimator.classes_, estimator.predict(X)).astype(np.int64)
@@ -82,7 +83,7 @@ def _closeness_of_pairs(estimator, X):
 
 
 def _lead(scores):
-    """How far the largest of each row is before the second."""
+    """Difference of the two largest scores of each row."""
     if scores.shape[1] < 2:
         return np.full(len(scores), np.inf)
     top = np.partition(scores, -2, axis=1)
@@ -90,7 +91,7 @@ def _lead(scores):
 
 
 def _inner(estimator):
-    """The estimator of a learner that asks, or itself."""
+    """The estimator inside an active learner; other estimators are returned as they are."""
     return estimator.estimator if hasattr(estimator, "query_strategy") else estimator
 
 
@@ -99,41 +100,41 @@ def _probabilities(estimator, X):
         name = type(_inner(estimator)).__name__
         if hasattr(estimator, "decision_function"):
             raise TypeError(
-                f"{name} has no predict_proba, which is needed here: set probability=\"sigmoid\" of a classifier of "
-                "evermargin, wrap another in CalibratedClassifierCV, or use margin_sampling"
+                f"{name} has no predict_proba, which this strategy needs: for a classifier of evermargin set "
+                'probability="sigmoid", wrap any other in CalibratedClassifierCV, or use margin_sampling'
             )
         raise TypeError(
-            f"{name} has neither decision_function nor predict_proba: it "
-            "cannot tell what it doubts; wrap it in CalibratedClassifierCV, or use random_sampling"
+            f"{name} has neither decision_function nor predict_proba, so its uncertainty is unknown: wrap it in "
+            "CalibratedClassifierCV, or use random_sampling"
         )
     probabilities = estimator.predict_proba(X)
     if isinstance(probabilities, list):
-        raise ValueError("several outputs at once cannot be asked about; take a learner for each")
+        raise ValueError("predict_proba returns several outputs; use one active learner per output")
     return np.asarray(probabilities, dtype=np.float64)
 
 
-def or_equal(measure: Callable, estimator, X):
-    """A measure of each row; the same for all while nothing is learned."""
+def zeros_if_not_fitted(measure: Callable, estimator, X):
+    """A measure of each row; zeros while the estimator is not fitted."""
     try:
         return measure(estimator, X)
     except NotFittedError:
         return np.zeros(_num_samples(X))
 
 
-def count_of(n_instances, available):
+def checked_count(n_instances, available):
     if n_instances != int(n_instances) or n_instances < 1:
         raise ValueError(f"n_instances={n_instances}: must be 1 or more")
     return min(int(n_instances), available)
 
 
-def best(utility, n_instances, random_state):
-    """The rows of largest utility, ties in random order."""
+def top_rows(utility, n_instances, random_state):
+    """Indices of the rows of largest utility, ties in random order."""
     utility = np.asarray(utility, dtype=np.float64)
-    chance = check_random_state(random_state).permutation(len(utility))
-    return np.lexsort((chance, -utility))[: count_of(n_instances, len(utility))]
+    tie_order = check_random_state(random_state).permutation(len(utility))
+    return np.lexsort((tie_order, -utility))[: checked_count(n_instances, len(utility))]
 
 
-def answer(indices, utility, return_metrics):
+def sampling_result(indices, utility, return_metrics):
     indices = np.asarray(indices, dtype=np.intp)
     return (indices, utility[indices]) if return_metrics else indices
 
@@ -143,25 +144,25 @@ def _seed(random_state):
 
 
 def random_sampling(estimator, X, n_instances: int = 1, random_state=None, return_metrics: bool = False):
-    """Any rows: what every other strategy has to beat.
+    """Choose rows at random: the baseline of every other strategy.
 
     Parameters
     ----------
     estimator : object
-        Not looked at.
+        Not used.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        The pool.
+        Pool of candidate rows.
     n_instances : int, default=1
-        Rows to choose.
+        Number of rows to choose.
     random_state : int, RandomState instance or None, default=None
-        What chance depends on.
+        Controls the random choice.
     return_metrics : bool, default=False
-        Whether to return the utility of the rows as well.
+        Whether to return utilities, too.
 
     Returns
     -------
     indices : ndarray of shape (n_instances,)
-        Rows of the pool; with ``return_metrics`` also their utilities.
+        Indices of the chosen rows; with ``return_metrics`` also their utilities.
 
     Examples
     --------
@@ -170,29 +171,29 @@ def random_sampling(estimator, X, n_instances: int = 1, random_state=None, retur
     2
     """
     utility = np.zeros(_num_samples(X))
-    return answer(best(utility, n_instances, random_state), utility, return_metrics)
+    return sampling_result(top_rows(utility, n_instances, random_state), utility, return_metrics)
 
 
 def margin_sampling(estimator, X, n_instances: int = 1, random_state=None, return_metrics: bool = False):
-    """The rows nearest to the decision boundary.
+    """Choose the rows nearest to the decision boundary.
 
     Parameters
     ----------
     estimator : object
         A classifier with ``decision_function`` or ``predict_proba``.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        The pool.
+        Pool of candidate rows.
     n_instances : int, default=1
-        Rows to choose.
+        Number of rows to choose.
     random_state : int, RandomState instance or None, default=None
-        What breaks ties.
+        Controls the order of ties.
     return_metrics : bool, default=False
-        Whether to return the utility of the rows as well: minus their :func:`closeness`.
+        Whether to return utilities, too: the negative :func:`closeness` of each row.
 
     Returns
     -------
     indices : ndarray of shape (n_instances,)
-        Rows of the pool, the nearest first; with ``return_metrics`` also their utilities.
+        Indices of the chosen rows, the nearest first; with ``return_metrics`` also their utilities.
 
     Examples
     --------
@@ -202,31 +203,32 @@ def margin_sampling(estimator, X, n_instances: int = 1, random_state=None, retur
     >>> margin_sampling(svc, [[-2.0], [0.1], [1.0]])
     array([1])
     """
-    utility = -or_equal(closeness, estimator, X)
-    return answer(best(utility, n_instances, random_state), utility, return_metrics)
+    utility = -zeros_if_not_fitted(closeness, estimator, X)
+    return sampling_result(top_rows(utility, n_instances, random_state), utility, return_metrics)
 
 
 def uncertainty_sampling(estimator, X, n_instances: int = 1, random_state=None, return_metrics: bool = False):
-    """The rows whose likeliest class is least likely; without probabilities those nearest to the boundary.
+    """Choose the rows whose most probable class has the lowest probability.
+
+    Without probabilities, the rows nearest to the decision boundary.
 
     Parameters
     ----------
     estimator : object
         A classifier with ``predict_proba`` or ``decision_function``.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        The pool.
+        Pool of candidate rows.
     n_instances : int, default=1
-        Rows to choose.
+        Number of rows to choose.
     random_state : int, RandomState instance or None, default=None
-        What breaks ties.
+        Controls the order of ties.
     return_metrics : bool, default=False
-        Whether to return the utility of the rows as well: 1 - the largest probability, or minus the
-        closeness.
+        Whether to return utilities, too: 1 minus the largest probability, or the negative closeness.
 
     Returns
     -------
     indices : ndarray of shape (n_instances,)
-        Rows of the pool, the most doubtful first; with ``return_metrics`` also their utilities.
+        Indices of the chosen rows, the most uncertain first; with ``return_metrics`` also their utilities.
 
     Examples
     --------
@@ -236,8 +238,8 @@ def uncertainty_sampling(estimator, X, n_instances: int = 1, random_state=None, 
     >>> uncertainty_sampling(bayes, [[-2.0], [0.1], [1.0]])
     array([1])
     """
-    utility = or_equal(_uncertainty, estimator, X)
-    return answer(best(utility, n_instances, random_state), utility, return_metrics)
+    utility = zeros_if_not_fitted(_uncertainty, estimator, X)
+    return sampling_result(top_rows(utility, n_instances, random_state), utility, return_metrics)
 
 
 def _uncertainty(estimator, X):
@@ -247,25 +249,25 @@ def _uncertainty(estimator, X):
 
 
 def entropy_sampling(estimator, X, n_instances: int = 1, random_state=None, return_metrics: bool = False):
-    """The rows whose predicted classes are spread most: largest -sum p log p.
+    """Choose the rows of largest predictive entropy, -sum p log p.
 
     Parameters
     ----------
     estimator : object
         A classifier with ``predict_proba``.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        The pool.
+        Pool of candidate rows.
     n_instances : int, default=1
-        Rows to choose.
+        Number of rows to choose.
     random_state : int, RandomState instance or None, default=None
-        What breaks ties.
+        Controls the order of ties.
     return_metrics : bool, default=False
-        Whether to return the utility of the rows as well: the entropy.
+        Whether to return utilities, too: the entropies.
 
     Returns
     -------
     indices : ndarray of shape (n_instances,)
-        Rows of the pool, the most doubtful first; with ``return_metrics`` also their utilities.
+        Indices of the chosen rows, the most uncertain first; with ``return_metrics`` also their utilities.
 
     Examples
     --------
@@ -275,8 +277,8 @@ def entropy_sampling(estimator, X, n_instances: int = 1, random_state=None, retu
     >>> entropy_sampling(bayes, [[-2.0], [0.1], [1.0]])
     array([1])
     """
-    utility = or_equal(lambda e, x: _entropy(_probabilities(e, x)), estimator, X)
-    return answer(best(utility, n_instances, random_state), utility, return_metrics)
+    utility = zeros_if_not_fitted(lambda e, x: _entropy(_probabilities(e, x)), estimator, X)
+    return sampling_result(top_rows(utility, n_instances, random_state), utility, return_metrics)
 
 
 def _entropy(shares):
@@ -284,32 +286,32 @@ def _entropy(shares):
 
 
 def small_pool_sampling(
-    estimator, X, n_instances: int = 1, random_state=None, return_metrics: bool = False, pool_size: int = POOL
+    estimator, X, n_instances: int = 1, random_state=None, return_metrics: bool = False, pool_size: int = POOL_SIZE
 ):
-    """The row nearest to the boundary of a small random pool, a new pool for each.
+    """Choose the row nearest to the boundary in a small random pool, drawn again for each choice.
 
-    The nearest of 59 is among the nearest 5 % of all with a chance of 95 %, however long the pool is (Ertekin
-    2009, section 3.3); and the rows of a batch differ more than the nearest of all.
+    The nearest of 59 rows is among the nearest 5 % of all rows with a probability of 95 %, whatever the number
+    of rows (Ertekin 2009, section 3.3). The rows of a batch differ more than the nearest rows of all.
 
     Parameters
     ----------
     estimator : object
         A classifier with ``decision_function`` or ``predict_proba``.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        The pool.
+        Pool of candidate rows.
     n_instances : int, default=1
-        Rows to choose.
+        Number of rows to choose.
     random_state : int, RandomState instance or None, default=None
-        What the small pools depend on.
+        Controls how the small pools are drawn.
     return_metrics : bool, default=False
-        Whether to return the utility of the rows as well: minus their :func:`closeness`.
+        Whether to return utilities, too: the negative :func:`closeness` of each row.
     pool_size : int, default=59
-        Rows of a small pool; 0 is all.
+        Number of rows in a small pool; 0 uses all rows.
 
     Returns
     -------
     indices : ndarray of shape (n_instances,)
-        Rows of the pool; with ``return_metrics`` also their utilities.
+        Indices of the chosen rows; with ``return_metrics`` also their utilities.
 
     Examples
     --------
@@ -320,36 +322,36 @@ def small_pool_sampling(
     array([1])
     """
     if pool_size != int(pool_size) or pool_size < 0:
-        raise ValueError(f"pool_size={pool_size}: must be 0 (all) or more")
+        raise ValueError(f"pool_size={pool_size}: must be 0 or more; 0 uses all rows")
     random_state = check_random_state(random_state)
-    utility = -or_equal(closeness, estimator, X)
+    utility = -zeros_if_not_fitted(closeness, estimator, X)
     if not utility.any():
-        return answer(best(utility, n_instances, random_state), utility, return_metrics)
-    count = count_of(n_instances, len(utility))
+        return sampling_result(top_rows(utility, n_instances, random_state), utility, return_metrics)
+    count = checked_count(n_instances, len(utility))
     chosen = _core.small_pool(-utility, count, int(pool_size), _seed(random_state))
-    return answer(chosen, utility, return_metrics)
+    return sampling_result(chosen, utility, return_metrics)
 
 
 def committee_sampling(committee, X, n_instances: int = 1, random_state=None, return_metrics: bool = False):
-    """The rows about which the members of a committee disagree most: largest entropy of their votes.
+    """Choose the rows on which the members of a committee disagree most: largest entropy of the votes.
 
     Parameters
     ----------
     committee : sequence of estimators, or an ensemble
-        Fitted classifiers, or one that holds some in ``estimators_``, like a random forest.
+        Fitted classifiers, or an ensemble with ``estimators_``, such as a random forest.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        The pool.
+        Pool of candidate rows.
     n_instances : int, default=1
-        Rows to choose.
+        Number of rows to choose.
     random_state : int, RandomState instance or None, default=None
-        What breaks ties, of which votes have many.
+        Controls the order of ties, which are frequent between votes.
     return_metrics : bool, default=False
-        Whether to return the utility of the rows as well: the entropy of the votes.
+        Whether to return utilities, too: the entropies of the votes.
 
     Returns
     -------
     indices : ndarray of shape (n_instances,)
-        Rows of the pool, the most disputed first; with ``return_metrics`` also their utilities.
+        Indices of the chosen rows, the most disputed first; with ``return_metrics`` also their utilities.
 
     Examples
     --------
@@ -359,8 +361,8 @@ def committee_sampling(committee, X, n_instances: int = 1, random_state=None, re
     >>> committee_sampling(committee, [[-4.0], [0.1], [4.0]])
     array([1])
     """
-    utility = or_equal(lambda c, x: _vote_entropy(_members(c), x), committee, X)
-    return answer(best(utility, n_instances, random_state), utility, return_metrics)
+    utility = zeros_if_not_fitted(lambda c, x: _vote_entropy(_members(c), x), committee, X)
+    return sampling_result(top_rows(utility, n_instances, random_state), utility, return_metrics)
 
 
 def _members(committee) -> Sequence:
@@ -372,7 +374,7 @@ def _members(committee) -> Sequence:
     else:
         members = np.ravel(committee.estimators_)
     if len(members) < 2:
-        raise ValueError("a committee needs two members or more to disagree")
+        raise ValueError("a committee needs at least two members")
     return members
 
 

@@ -1,4 +1,4 @@
-"""The loop that never ends: label, ask, learn, remember, in bounded memory."""
+"""The stream classifier: it predicts, queries labels and learns batch by batch, in bounded memory."""
 
 from __future__ import annotations
 
@@ -21,38 +21,38 @@ from ._base import (
     from_rows,
     is_whole,
     parameter_error,
-    plain,
+    to_json_value,
     rows,
     seed,
     transactional,
 )
 from ._label_encoder import LabelEncoder
-from ._labels import known_labels, labels_and_gaps, refuse_minus_one
+from ._labels import known_labels, classes_and_codes, check_minus_one
 from ._persistence import PersistenceMixin
 from ._session import DurableEngine, class_label, class_name, class_names_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-#: Maximum number of events that are remembered.
+#: Maximum length of ``events_``.
 MAX_EVENTS = 1000
 
-#: Engine parameters whose name differs here.
+#: Engine parameters with another name in Python.
 RENAMED = {"c": "C", "seed": "random_state"}
 
-#: The specification of every engine parameter by its name there.
+#: Specifications of the engine parameters, by their names in the engine.
 ENGINE_SPECS: dict[str, dict[str, Any]] = {spec["name"]: spec for spec in json.loads(_core.engine_specs())}
 
 
 class NeverEndingClassifier(AnnotationMixin, PersistenceMixin, ClassifierMixin, BaseEstimator):
-    """A classifier for a stream with few labels, that asks for those worth having.
+    """Classifier for a stream with few labels, which queries the labels that are worth their cost.
 
-    Each batch is labeled when it arrives; ``ask`` returns the samples of it that are worth a label, ``answer``
-    learns a label at once. When the next batch arrives, the one before is summarized: exemplars of unlabeled samples
-    and true labels, up to a cap. Classes may appear at any time. Memory is bounded by the parameters and the largest
-    batch, however long the stream. Changed parameters take effect with the next ``fit``.
+    Each batch is labeled on arrival. ``ask`` returns the samples of the batch that are worth a label, and ``answer``
+    learns a label at once. When the next batch arrives, the previous one is reduced to exemplars of its unlabeled
+    samples and its true labels. New classes may appear at any time. Memory is bounded by the parameters and the size
+    of the largest batch, whatever the length of the stream. Changed parameters take effect with the next ``fit``.
 
-    Parameters and defaults are those of ``evermargin run``. The parts and when they fail: ``docs/run.md`` and
+    Parameters and defaults are those of ``evermargin run``. Methods and failure modes: ``docs/run.md`` and
     ``docs/python-streams.md``.
 
     Parameters
@@ -150,38 +150,40 @@ class NeverEndingClassifier(AnnotationMixin, PersistenceMixin, ClassifierMixin, 
     cache_mb : int, default=256
         Memory for cached kernel rows, in megabytes.
     missing_label : scalar, float('nan') or None, default=-1
-        The value in ``y`` that marks a row without a label.
+        Value in ``y`` that marks unlabeled rows.
     state : str, path-like or None, default=None
         Directory in which every event is stored before it takes effect. An estimator with the same parameters and
-        directory continues there, after a crash too, with bit-identical results; ``budget``, ``queries_per_batch``,
-        ``per_time`` and ``queries_per_round`` may differ. None keeps everything in memory.
+        directory resumes the stream with bit-identical results, also after a crash; ``budget``, ``queries_per_batch``,
+        ``per_time`` and ``queries_per_round`` may differ. None keeps the state in memory only.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        Classes so far, sorted.
+        Sorted classes seen so far.
     labels_ : ndarray of shape (n_samples,)
-        Labels of the last batch: given ones as they are, ``missing_label`` while no two classes are known.
+        Labels of the last batch: given labels as they are, inferred labels elsewhere; ``missing_label`` while fewer than
+        two classes are known.
     confidence_ : ndarray of shape (n_samples,)
-        Estimated probability that each label is right, as of the arrival of the batch or of ``close_batch``. For a row
-        with a given label, the estimate for the label that was inferred.
+        Estimated probability that each label is correct, computed on arrival of the batch and again by ``close_batch``.
+        For a row with a given label, it refers to the label that was inferred.
     sources_ : ndarray of shape (n_samples,)
-        Where each label of the last batch comes from: given, model, transduction, tsvm, graph or combined (several
-        sources, weighted); None where there is no label.
+        Source of each label of the last batch: given, model, transduction, tsvm, graph or combined (several weighted
+        sources); None where there is no label.
     label_sources_ : list of dict
-        The label sources with their ``weight`` and their ``accuracy`` on held-out labels; empty before the first
-        comparison.
+        One entry per label source: ``source``, ``weight`` and ``accuracy`` on held-out labels; empty before the sources
+        are first compared.
     query_arms_ : list of dict
-        With ``strategy="bandit"``: ``usefulness`` (share of useful questions) and number of ``answers`` of each
-        ``strategy``.
+        With ``strategy="bandit"``, one entry per arm: ``strategy``, ``usefulness`` (share of useful queries) and number
+        of ``answers``.
     sample_ids_ : ndarray of shape (n_samples,)
-        Numbers of the samples of the last batch, by which they are asked about.
+        Ids of the samples of the last batch, as ``ask`` returns them.
     exemplars_ : ndarray or sparse matrix
-        Samples that stand for all batches but the last, as the classifier sees them (scaled).
+        Samples that represent all batches except the last, after scaling.
     metrics_ : dict
-        Rows used and rejected, batches, questions asked, accuracy on labels that were not chosen, changes of the stream.
+        Numbers of used and rejected rows, of batches, of queries and of drifts; accuracy on labels that no strategy chose.
     events_ : list of dict
-        What happened, with the number of the batch: drift, new classes, advice to stop asking. The last 1000.
+        The last 1000 events, each with the number of its batch: drifts, new classes, advice to stop querying, rejected
+        rows.
 
     Examples
     --------
@@ -289,14 +291,14 @@ class NeverEndingClassifier(AnnotationMixin, PersistenceMixin, ClassifierMixin, 
 
     @transactional
     def fit(self, X: Any, y: ArrayLike) -> Self:
-        """Forget everything, then learn one batch.
+        """Reset the classifier, then learn one batch.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples.
         y : array-like of shape (n_samples,)
-            Their classes; ``missing_label`` marks rows without a label.
+            Class labels; ``missing_label`` marks unlabeled rows.
 
         Returns
         -------
@@ -306,20 +308,20 @@ class NeverEndingClassifier(AnnotationMixin, PersistenceMixin, ClassifierMixin, 
         if self.state is not None and (getattr(self, "_engine", None) is not None or self._has_session()):
             raise ValueError(f"{self.state} holds a session: continue with partial_fit, or name another directory")
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C")
-        labels_and_gaps(y, self.missing_label, _num_samples(X))  # refuses what cannot be meant
-        return self._arrive(X, y, None, anew=True)
+        classes_and_codes(y, self.missing_label, _num_samples(X))  # raises an error for ambiguous labels
+        return self._process_batch(X, y, None, restart=True)
 
     def partial_fit(self, X: Any, y: ArrayLike | None = None, classes: ArrayLike | None = None) -> Self:
-        """Take a batch in: label it, then learn the labels it came with.
+        """Predict the labels of a batch, then learn from the labels given with it.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples; they are numbered on from those before (``sample_ids_``).
+            Samples; their ids continue those of earlier batches (``sample_ids_``).
         y : array-like of shape (n_samples,), default=None
-            Their classes; ``missing_label`` marks rows without a label. None is no label at all.
+            Class labels; ``missing_label`` marks unlabeled rows. With None all rows are unlabeled.
         classes : array-like, default=None
-            Classes to expect. They may also come unannounced.
+            Classes to expect. Other classes may appear, too.
 
         Returns
         -------
@@ -333,55 +335,55 @@ class NeverEndingClassifier(AnnotationMixin, PersistenceMixin, ClassifierMixin, 
     def _partial_fit(self, X, y, classes):
         first = getattr(self, "_engine", None) is None
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=first)
-        return self._arrive(X, y, classes, anew=first)
+        return self._process_batch(X, y, classes, restart=first)
 
-    def _arrive(self, X, y, classes, anew):
+    def _process_batch(self, X, y, classes, restart):
         n = _num_samples(X)
         has = np.zeros(n, dtype=bool)
         labels = np.array([])
         if classes is not None:
-            refuse_minus_one(has, labels, self.missing_label, classes)
+            check_minus_one(has, labels, self.missing_label, classes)
         if y is not None:
             has, labels = known_labels(y, self.missing_label, n)
-        encoder = LabelEncoder(self.class_weight) if anew else self._label_encoder.copy()
-        if anew:
+        encoder = LabelEncoder(self.class_weight) if restart else self._label_encoder.copy()
+        if restart:
             self._seed = seed(self.random_state)
         codes = np.full(n, -1, dtype=np.int64)
         codes[has] = encoder.codes(labels)
         if classes is not None:
             encoder.codes(np.unique(classes))
-        engine = self._begin(X, encoder) if anew else self._engine
-        if anew:
+        engine = self._begin(X, encoder) if restart else self._engine
+        if restart:
             encoder.shares = self._shares()
         self._set_ratio(engine, encoder)
-        said, sure, sources, told = self._take_in(engine, encoder, rows(X), codes, close_on_error=anew)
-        if anew:
-            self._asked, self.events_ = {}, []
+        inferred, confidence, sources, effects = self._submit_batch(engine, encoder, rows(X), codes, close_on_error=restart)
+        if restart:
+            self._queried_rows, self.events_ = {}, []
         self._engine, self._label_encoder = engine, encoder
         self._first = json.loads(engine.metrics())["samples"] - n
         self._batch = X
         self.classes_ = encoder.classes()
         self.sample_ids_ = np.arange(self._first, self._first + n)
-        self._codes = np.where(has, codes, said)
-        self.confidence_, self.sources_ = sure, np.where(has, "given", _objects(sources))
-        self._show()
-        self._note(told)
+        self._codes = np.where(has, codes, inferred)
+        self.confidence_, self.sources_ = confidence, np.where(has, "given", _objects(sources))
+        self._update_labels()
+        self._record_events(effects)
         return self
 
     def _shares(self):
-        """The share of each class in the order of their names, if there is a ratio."""
+        """Share of each class in the order of class names; empty unless ``ratio`` has numbers."""
         if isinstance(self.ratio, str):
             return []
         shares = np.atleast_1d(self.ratio).tolist()
         return [1.0 - shares[0], shares[0]] if len(shares) == 1 else shares
 
     def _set_ratio(self, engine, encoder):
-        """Gives an engine in memory the shares in the order of its classes, which is that of their appearance."""
+        """Pass the class shares to an engine in memory, in the order of first appearance of its classes."""
         places = encoder.places()
         if not isinstance(engine, DurableEngine) and len(encoder.shares) == len(places) > 0:
             engine.set_ratio([encoder.shares[places[code]] for code in sorted(places)])
 
-    def _take_in(self, engine, encoder, x, codes, close_on_error):
+    def _submit_batch(self, engine, encoder, x, codes, close_on_error):
         if isinstance(engine, DurableEngine):
             before, engine.encoder = engine.encoder, encoder
             try:
@@ -394,9 +396,9 @@ class NeverEndingClassifier(AnnotationMixin, PersistenceMixin, ClassifierMixin, 
         return engine.batch(x, codes)
 
     def _begin(self, X, encoder):
-        """An engine that has seen nothing; errors name the parameter as it is called here."""
+        """Create an engine without data."""
         if self.state is None:
-            return self._checked(_core.Engine, self._settings(encoder.weights))
+            return self._call_checked(_core.Engine, self._settings(encoder.weights))
         session = _core.Session.open(os.fspath(self.state))
         try:
             self._begin_session(session, X, {class_name(encoder.label(int(c))): w for c, w in encoder.weights.items()})
@@ -406,25 +408,25 @@ class NeverEndingClassifier(AnnotationMixin, PersistenceMixin, ClassifierMixin, 
         return DurableEngine(session, encoder)
 
     def _begin_session(self, session, X, weights):
-        """Begins a session for rows like these."""
+        """Initialize a session for rows with the layout of ``X``."""
         if getattr(self, "_seed", None) is None:
             self._seed = seed(self.random_state)
         names = getattr(self, "feature_names_in_", None)
         about = json.dumps({"names": None if names is None else list(names)})
         layout = X.shape[1], bool(sparse.issparse(X))
-        self._checked(lambda text: session.begin(text, *layout, about), self._settings(weights))
+        self._call_checked(lambda text: session.begin(text, *layout, about), self._settings(weights))
 
     def _continue_session(self, session):
-        """Sets the budget of a session; refuses a session that began with other values of the other parameters."""
+        """Set the budget of an existing session; raise an error if its other parameters differ."""
         self._seed = seed(self.random_state)
         settings = self._settings(class_names_of(self.class_weight))
-        names = {RENAMED.get(n, n) for n in self._checked(session.differences, settings)}
+        names = {RENAMED.get(n, n) for n in self._call_checked(session.differences, settings)}
         if not is_whole(self.random_state):
             names.discard("random_state")
         if names:
             listed = ", ".join(sorted(names))
             raise ValueError(f"the session in {self.state} began with other values of: {listed}")
-        self._checked(session.set_budget, settings)
+        self._call_checked(session.set_budget, settings)
 
     def _has_session(self):
         """Whether the state directory holds a session."""
@@ -436,7 +438,7 @@ class NeverEndingClassifier(AnnotationMixin, PersistenceMixin, ClassifierMixin, 
         return not empty
 
     def _resume(self):
-        """Opens the session in the state directory, if there is one and it is not open yet."""
+        """Open the session in the state directory, if there is one and it is not open yet."""
         if self.state is None or getattr(self, "_engine", None) is not None or not os.path.isdir(self.state):
             return
         session = _core.Session.open(os.fspath(self.state))
@@ -462,14 +464,14 @@ class NeverEndingClassifier(AnnotationMixin, PersistenceMixin, ClassifierMixin, 
         predicted, confidence, sources = session.predictions() if session.batch_closed else ([], np.zeros(0), [])
         self._codes = np.array([engine._code(name) for name in predicted], dtype=np.int64)
         rows_seen = json.loads(engine.metrics())["samples"]
-        self._first, self._batch, self._asked, self.events_ = rows_seen - len(self._codes), None, {}, []
+        self._first, self._batch, self._queried_rows, self.events_ = rows_seen - len(self._codes), None, {}, []
         self._engine, self._label_encoder = engine, encoder
         self.classes_, self.confidence_, self.sources_ = encoder.classes(), confidence, _objects(sources)
         self.sample_ids_ = np.arange(self._first, rows_seen)
-        self._show()
+        self._update_labels()
 
     def close(self) -> None:
-        """Close the state directory, which can then be opened elsewhere; nothing is lost without it."""
+        """Close the state directory, so that it can be opened elsewhere. Without it nothing is lost."""
         engine = getattr(self, "_engine", None)
         if isinstance(engine, DurableEngine):
             engine.session.close()
@@ -479,16 +481,16 @@ class NeverEndingClassifier(AnnotationMixin, PersistenceMixin, ClassifierMixin, 
         self._resume()
         return getattr(self, "_engine", None) is not None
 
-    def _checked(self, make, settings):
-        """What ``make`` gives for these settings; errors name the parameter as it is called here."""
+    def _call_checked(self, make, settings):
+        """Return ``make(settings)``; errors have the Python name and value of the parameter."""
         for core_name, value in settings.items():
             try:
-                json.dumps(value, default=plain, allow_nan=False)
+                json.dumps(value, default=to_json_value, allow_nan=False)
             except (TypeError, ValueError):
                 name = RENAMED.get(core_name, core_name)
                 raise parameter_error(name, getattr(self, name), ENGINE_SPECS[core_name]["allowed"]) from None
         try:
-            return make(json.dumps(settings, default=plain))
+            return make(json.dumps(settings, default=to_json_value))
         except _core.ParameterError as error:
             name = RENAMED.get(error.name, error.name)
             if error.name not in ENGINE_SPECS:
@@ -496,14 +498,14 @@ class NeverEndingClassifier(AnnotationMixin, PersistenceMixin, ClassifierMixin, 
             raise parameter_error(name, getattr(self, name), error.allowed) from None
 
     def _settings(self, weights):
-        """The parameters of the engine by their names there; ``weights`` are those of classes by their names there."""
+        """Parameters by their names in the engine; ``weights`` are class weights by class names of the engine."""
         settings = {name: getattr(self, RENAMED.get(name, name)) for name in ENGINE_SPECS}
         if not isinstance(self.class_weight, str):
             settings["class_weight"] = weights or None
         return settings | {"seed": self._seed}
 
-    def _show(self):
-        """The labels of the last batch as the user knows them."""
+    def _update_labels(self):
+        """Set ``labels_`` from the class numbers of the last batch."""
         values = [self._label_encoder.label(c) if c >= 0 else self.missing_label for c in self._codes]
         if np.all(self._codes >= 0):
             self.labels_ = np.array(values, dtype=self.classes_.dtype)
@@ -511,28 +513,28 @@ class NeverEndingClassifier(AnnotationMixin, PersistenceMixin, ClassifierMixin, 
         number = isinstance(self.missing_label, numbers.Number) and self.classes_.dtype.kind in "iuf"
         self.labels_ = np.array(values) if number else _objects(values)
 
-    def _note(self, told):
-        """Remembers what happened; gives the numbers of the samples asked about."""
-        told = json.loads(told)
+    def _record_events(self, effects_json):
+        """Append the effects of an engine event to ``events_``; return the ids of newly queried samples."""
+        effects = json.loads(effects_json)
         batch = json.loads(self._engine.metrics())["batches"]
         events = deque(self.events_, maxlen=MAX_EVENTS)
-        if told["drift"]:
-            events.append({"batch": batch, "event": "drift", **told["drift"]})
-        if told["advice"]:
-            events.append({"batch": batch, "event": "advice", "why": told["advice"]})
-        if told["rejected"]:
-            events.append({"batch": batch, "event": "rejected", "rows": told["rejected"]})
-        for note in told["notes"]:
+        if effects["drift"]:
+            events.append({"batch": batch, "event": "drift", **effects["drift"]})
+        if effects["advice"]:
+            events.append({"batch": batch, "event": "advice", "why": effects["advice"]})
+        if effects["rejected"]:
+            events.append({"batch": batch, "event": "rejected", "rows": effects["rejected"]})
+        for note in effects["notes"]:
             events.append({"batch": batch, "event": "note", "text": self._label_encoder.translate(note)})
         self.events_ = list(events)
-        for implied in told["implied"]:
-            self._mark(implied["sample"], -1 if implied["label"] is None else int(implied["label"]))
-        return [question["sample"] for question in told["questions"]]
+        for implied in effects["implied"]:
+            self._set_label(implied["sample"], -1 if implied["label"] is None else int(implied["label"]))
+        return [question["sample"] for question in effects["questions"]]
 
     def close_batch(self) -> Self:
-        """End the last batch: no more answers are waited for, and it is labeled with all that is known now.
+        """Close the last batch and label it again with all answers.
 
-        The next ``partial_fit`` does so too; this is for whoever wants ``labels_`` of the end.
+        The next ``partial_fit`` closes the batch, too. Call this to get the final ``labels_``.
 
         Returns
         -------
@@ -540,11 +542,11 @@ class NeverEndingClassifier(AnnotationMixin, PersistenceMixin, ClassifierMixin, 
             The estimator.
         """
         engine = self._engine_or_error()
-        said, sure, sources, told = engine.tick(0)
-        if len(said) == len(self._codes):
-            self._codes, self.confidence_, self.sources_ = said, sure, _objects(sources)
-            self._show()
-        self._note(told)
+        codes, confidence, sources, effects = engine.tick(0)
+        if len(codes) == len(self._codes):
+            self._codes, self.confidence_, self.sources_ = codes, confidence, _objects(sources)
+            self._update_labels()
+        self._record_events(effects)
         return self
 
     def _engine_or_error(self):
@@ -552,7 +554,7 @@ class NeverEndingClassifier(AnnotationMixin, PersistenceMixin, ClassifierMixin, 
         return self._engine
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Decision values.
+        """Compute decision values.
 
         Parameters
         ----------
@@ -562,15 +564,15 @@ class NeverEndingClassifier(AnnotationMixin, PersistenceMixin, ClassifierMixin, 
         Returns
         -------
         f : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Of two classes one value a row, positive for ``classes_[1]``; of more one a class, the largest
-            wins. Classes without a label have -1e100.
+            With two classes one value per row, positive for ``classes_[1]``. With more classes one value per class; the
+            largest decides. Classes without a label so far have -1e100.
         """
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=False)
         return self._label_encoder.decisions(self._engine, X)
 
     def predict(self, X: Any) -> np.ndarray:
-        """Classes of samples, by the classifier as it is; nothing changes.
+        """Predict the classes of samples; the state of the stream stays unchanged.
 
         Parameters
         ----------
@@ -580,30 +582,30 @@ class NeverEndingClassifier(AnnotationMixin, PersistenceMixin, ClassifierMixin, 
         Returns
         -------
         y : ndarray of shape (n_samples,)
-            One of ``classes_`` each.
+            Predicted classes.
         """
         f = self.decision_function(X)
         if len(self.classes_) == 0:
-            raise ValueError("no label is known yet: give some in y, or answer what ask() asks")
+            raise ValueError("no label is known yet: give some in y, or answer the queries of ask()")
         if len(self.classes_) == 1:
             return np.repeat(self.classes_, len(f))
         return self.classes_[(f > 0).astype(int) if f.ndim == 1 else np.argmax(f, axis=1)]
 
     @property
     def metrics_(self) -> dict[str, Any]:
-        """What the loop knows about itself."""
+        """Counts and accuracy of the stream."""
         self._attribute("metrics_")
         return json.loads(self._engine.metrics())
 
     @property
     def label_sources_(self) -> list[dict[str, Any]]:
-        """The label sources with their weights and their accuracies on held-out labels."""
+        """Label sources with their weights and their accuracies on held-out labels."""
         self._attribute("label_sources_")
         return json.loads(self._engine.label_sources())
 
     @property
     def query_arms_(self) -> list[dict[str, Any]]:
-        """The strategies of the bandit with their shares of useful questions and numbers of answers."""
+        """Strategies of the bandit with their shares of useful queries and numbers of answers."""
         self._attribute("query_arms_")
         if self.strategy != "bandit":
             raise AttributeError(f"query_arms_: strategy={self.strategy!r} has no arms, only \"bandit\" has")
@@ -611,13 +613,13 @@ class NeverEndingClassifier(AnnotationMixin, PersistenceMixin, ClassifierMixin, 
 
     @property
     def exemplars_(self) -> Any:
-        """Samples that stand for all batches but the last."""
+        """Samples that represent all batches except the last, after scaling."""
         self._attribute("exemplars_")
         return from_rows(self._engine.exemplars()[0])
 
     @property
     def exemplar_weights_(self) -> np.ndarray:
-        """How many samples each exemplar stands for."""
+        """Number of samples that each exemplar represents."""
         self._attribute("exemplar_weights_")
         return self._engine.exemplars()[1]
 

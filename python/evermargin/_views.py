@@ -1,4 +1,4 @@
-"""Views: groups of columns."""
+"""Conversion of views (groups of columns) to the notation of the core."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 
 def views_text(views: Sequence[Any], columns: int, names: list[str]) -> str:
-    """Column ranges, counted from 0 with the end excluded, or lists of columns, in the notation of the core."""
+    """Convert views to text for the core. A view is a column range (from 0, end excluded) or a list of columns."""
 
-    def place(column: Any) -> int:
+    def column_number(column: Any) -> int:
         if isinstance(column, str):
             if column not in names:
                 near = get_close_matches(column, names)
@@ -22,9 +22,9 @@ def views_text(views: Sequence[Any], columns: int, names: list[str]) -> str:
             return int(column) + 1
         raise ValueError(f"views: column {column!r} must be a name, or a number from 0 to {columns - 1}")
 
-    def one(view: Any) -> str:
+    def view_text(view: Any) -> str:
         if isinstance(view, list) and view:
-            return ",".join(str(place(column)) for column in view)
+            return ",".join(str(column_number(column)) for column in view)
         if isinstance(view, slice):
             view = range(*view.indices(columns))
         if isinstance(view, tuple) and len(view) == 2:
@@ -32,7 +32,7 @@ def views_text(views: Sequence[Any], columns: int, names: list[str]) -> str:
         if not isinstance(view, range):
             raise ValueError(f"views: {view!r} must be (start, end), a slice, a range or a list of columns")
         if view.step != 1:
-            raise ValueError(f"views: columns of {view} must follow each other")
+            raise ValueError(f"views: columns of {view} must follow each other without gaps")
         return f"{view.start + 1}..{view.stop}"
 
-    return ";".join(one(view) for view in views)
+    return ";".join(view_text(view) for view in views)

@@ -1,10 +1,10 @@
-"""Asking for labels: query strategies and an active learner with the names and signatures of modAL.
+"""Active learning: query strategies and an active learner with the names and signatures of modAL.
 
-A strategy is a function ``strategy(estimator, X, n_instances=1, random_state=None, ...)`` that gives the rows
-of ``X`` worth a label, the best first. It works with every fitted classifier that has ``decision_function``
-or ``predict_proba``; with one that is not fitted yet all rows are equal and chance decides. Ties are broken
-at random, so the order of the pool does not matter; ``random_state=None`` draws from numpy's global
-generator, as in scikit-learn.
+A strategy is a function ``strategy(estimator, X, n_instances=1, random_state=None, ...)`` that returns the
+indices of the rows of ``X`` that are worth a label, the best first. It works with every fitted classifier that
+has ``decision_function`` or ``predict_proba``; while the classifier is not fitted, rows are chosen at random.
+Ties are broken at random, so that the order of the pool does not matter; ``random_state=None`` draws from
+numpy's global generator, as in scikit-learn.
 
 Examples
 --------
@@ -61,30 +61,30 @@ __all__ = [
 ]
 
 
-def _has(name):
+def _if_estimator_has(name):
     return available_if(lambda self: hasattr(self.estimator, name))
 
 
 class ActiveLearner:
-    """A classifier that says which rows it wants labeled, with the names of modAL.
+    """Active learner that queries the labels of selected rows, with the interface of modAL.
 
-    It may begin without any label: rows are remembered until there are two classes to tell apart, and chance
-    asks until then. What the estimator refuses to learn from is not remembered.
+    It can start without labels: until the labeled rows contain two classes, they are stored but not learned, and
+    queries are random. Rows that the estimator rejects are not stored.
 
     Parameters
     ----------
     estimator : object
         Any scikit-learn estimator.
     query_strategy : callable, default=uncertainty_sampling
-        ``strategy(learner, X, ...)`` that gives rows of ``X``: one of this module, or your own function.
+        Function ``strategy(learner, X, ...)`` that returns indices of rows of ``X``.
     X_training, y_training : array-like, default=None
-        Labeled rows to begin with; the estimator is fitted to them at once, if they are of two classes.
+        Initial labeled rows. The estimator is fitted to them at once if they contain two classes.
     bootstrap_init : bool, default=False
-        Whether the first fit is to rows drawn with replacement.
+        Whether to draw the rows of the first fit with replacement.
     random_state : int, RandomState instance or None, default=None
-        What bootstraps depend on.
+        Controls the bootstrap samples.
     **fit_kwargs
-        Passed on to the first ``fit``.
+        Passed to the first ``fit``.
 
     Attributes
     ----------
@@ -122,65 +122,65 @@ class ActiveLearner:
         self.estimator = estimator
         self.query_strategy = query_strategy
         self.random_state = random_state
-        self._chance = check_random_state(random_state)
+        self._rng = check_random_state(random_state)
         self.X_training, self.y_training = None, None
-        self._waiting = False
+        self._needs_second_class = False
         if X_training is not None:
             _same_length(X_training, y_training)
             self._learn(X_training, y_training, (X_training, y_training), bootstrap_init, fit_kwargs)
 
     def fit(self, X, y, bootstrap: bool = False, **fit_kwargs) -> ActiveLearner:
-        """Forget all labeled rows and learn from these, unless the estimator refuses them.
+        """Replace all labeled rows by these and fit the estimator; if it fails, nothing changes.
 
         Parameters
         ----------
         X, y : array-like
             Labeled rows.
         bootstrap : bool, default=False
-            Whether to learn from as many rows drawn with replacement.
+            Whether to learn from a bootstrap sample of the rows.
         **fit_kwargs
-            Passed on to the estimator.
+            Passed to the estimator.
 
         Returns
         -------
         self : ActiveLearner
-            Itself.
+            The active learner.
         """
         _same_length(X, y)
         self._learn(X, y, (X, y), bootstrap, fit_kwargs, fitted_goes_on=True)
         return self
 
     def teach(self, X, y, bootstrap: bool = False, only_new: bool = False, **fit_kwargs) -> None:
-        """Take new labels in. What the estimator refuses changes nothing.
+        """Add labeled rows and update the estimator; if it fails, nothing changes.
 
         Parameters
         ----------
         X, y : array-like
             Rows and their labels; a single row may be one-dimensional.
         bootstrap : bool, default=False
-            Whether to learn from as many rows drawn with replacement.
+            Whether to learn from a bootstrap sample of the rows.
         only_new : bool, default=False
-            Whether to learn from these rows alone: by ``partial_fit`` where the estimator has it, else anew.
+            Whether to learn from these rows only: with ``partial_fit`` if the estimator has it, else with ``fit``.
         **fit_kwargs
-            Passed on to the estimator.
+            Passed to the estimator.
         """
         X, y = _as_rows(X, y)
         first = self.X_training is None
         X_all, y_all = (X, y) if first else (_stack(self.X_training, X), _stack(self.y_training, y))
-        rows = (X, y) if only_new and not self._waiting else (X_all, y_all)
+        rows = (X, y) if only_new and not self._needs_second_class else (X_all, y_all)
         self._learn(X_all, y_all, rows, bootstrap, fit_kwargs, more=only_new, fitted_goes_on=only_new)
 
     def _learn(self, X, y, rows, bootstrap, fit_kwargs, more=False, fitted_goes_on=False):
-        """Has the estimator learn ``rows``, and remembers that ``X`` and ``y`` are all that is known."""
+        """Fit or update the estimator with ``rows``, then store ``X`` and ``y`` as all labeled rows."""
         fitted = fitted_goes_on and hasattr(self.estimator, "classes_")
-        waiting = not fitted and "classes" not in fit_kwargs and _one_class(self.estimator, y)
-        if not waiting:
-            with _as_it_was_if_refused(self.estimator):
+        needs_second_class = not fitted and "classes" not in fit_kwargs and _one_class(self.estimator, y)
+        if not needs_second_class:
+            with _restored_on_error(self.estimator):
                 if more and hasattr(self.estimator, "partial_fit"):
-                    self._learn_more(*self._drawn(*rows, bootstrap), y, fit_kwargs)
+                    self._learn_more(*self._bootstrap_sample(*rows, bootstrap), y, fit_kwargs)
                 else:
-                    self.estimator.fit(*self._drawn(*rows, bootstrap), **fit_kwargs)
-        self.X_training, self.y_training, self._waiting = X, y, waiting
+                    self.estimator.fit(*self._bootstrap_sample(*rows, bootstrap), **fit_kwargs)
+        self.X_training, self.y_training, self._needs_second_class = X, y, needs_second_class
 
     def _learn_more(self, X, y, known, fit_kwargs):
         takes_classes = "classes" in inspect.signature(self.estimator.partial_fit).parameters
@@ -188,79 +188,79 @@ class ActiveLearner:
             fit_kwargs.setdefault("classes", np.unique(known))
         self.estimator.partial_fit(X, y, **fit_kwargs)
 
-    def _drawn(self, X, y, bootstrap):
+    def _bootstrap_sample(self, X, y, bootstrap):
         if not bootstrap:
             return X, y
         n = _num_samples(X)
-        drawn = self._chance.choice(n, size=n, replace=True)
+        drawn = self._rng.choice(n, size=n, replace=True)
         return _safe_indexing(X, drawn), _safe_indexing(y, drawn)
 
     def query(self, X_pool, *query_args, return_metrics: bool = False, **query_kwargs):
-        """Rows of the pool worth a label.
+        """Choose rows of the pool to label.
 
         Parameters
         ----------
         X_pool : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The pool.
+            Pool of candidate rows.
         *query_args, **query_kwargs
-            Passed on to the strategy, ``n_instances=1`` first.
+            Passed to the strategy; the first positional argument is ``n_instances``.
         return_metrics : bool, default=False
-            Whether to return what the strategy thinks of the rows as well.
+            Whether to return the utilities of the rows, too.
 
         Returns
         -------
         query_idx : ndarray of shape (n_instances,)
-            Rows of the pool, as the strategy gave them.
+            Indices of the chosen rows.
         query_instance : array-like
-            The rows themselves.
+            The chosen rows.
         metrics : ndarray or None
-            With ``return_metrics``: the utilities, None if the strategy has none.
+            Utilities, or None if the strategy has none; only if ``return_metrics``.
         """
         if return_metrics and "return_metrics" in inspect.signature(self.query_strategy).parameters:
             query_kwargs["return_metrics"] = True
         answer = self.query_strategy(self, X_pool, *query_args, **query_kwargs)
         chosen, metrics = (answer[0], answer[1]) if isinstance(answer, tuple) else (answer, None)
-        instance = _safe_indexing(X_pool, chosen) if np.ndim(chosen) else _one(X_pool, chosen)
+        instance = _safe_indexing(X_pool, chosen) if np.ndim(chosen) else _single_row(X_pool, chosen)
         return (chosen, instance, metrics) if return_metrics else (chosen, instance)
 
     def predict(self, X, **predict_kwargs):
-        """Classes by the estimator.
+        """Predict classes with the estimator.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples.
         **predict_kwargs
-            Passed on to the estimator.
+            Passed to the estimator.
 
         Returns
         -------
         y : ndarray of shape (n_samples,)
-            What the estimator says.
+            Predicted classes.
         """
         return self.estimator.predict(X, **predict_kwargs)
 
-    @_has("predict_proba")
+    @_if_estimator_has("predict_proba")
     def predict_proba(self, X, **predict_proba_kwargs):
-        """Probabilities of classes by the estimator.
+        """Predict class probabilities with the estimator.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples.
         **predict_proba_kwargs
-            Passed on to the estimator.
+            Passed to the estimator.
 
         Returns
         -------
         p : ndarray of shape (n_samples, n_classes)
-            What the estimator says.
+            Class probabilities.
         """
         return self.estimator.predict_proba(X, **predict_proba_kwargs)
 
-    @_has("decision_function")
+    @_if_estimator_has("decision_function")
     def decision_function(self, X):
-        """Decision values by the estimator.
+        """Compute decision values with the estimator.
 
         Parameters
         ----------
@@ -270,24 +270,24 @@ class ActiveLearner:
         Returns
         -------
         f : ndarray
-            What the estimator says.
+            Decision values.
         """
         return self.estimator.decision_function(X)
 
     def score(self, X, y, **score_kwargs) -> float:
-        """The score of the estimator: accuracy for classifiers.
+        """Compute the score of the estimator, which is accuracy for classifiers.
 
         Parameters
         ----------
         X, y : array-like
-            Samples and the truth.
+            Samples and their true labels.
         **score_kwargs
-            Passed on to the estimator.
+            Passed to the estimator.
 
         Returns
         -------
         score : float
-            What the estimator says.
+            Score.
         """
         return self.estimator.score(X, y, **score_kwargs)
 
@@ -297,7 +297,7 @@ class ActiveLearner:
         return self.estimator.classes_
 
     def __sklearn_is_fitted__(self) -> bool:
-        return self.X_training is not None and not self._waiting
+        return self.X_training is not None and not self._needs_second_class
 
     def __repr__(self) -> str:
         known = 0 if self.X_training is None else _num_samples(self.X_training)
@@ -305,11 +305,11 @@ class ActiveLearner:
 
 
 def _one_class(estimator, y):
-    """Whether a classifier cannot learn from these labels yet, for there are not two classes."""
+    """Whether the labels have fewer than two classes, so that a classifier cannot learn from them yet."""
     try:
         if not is_classifier(estimator):
             return False
-    except AttributeError:  # not of scikit-learn: it knows itself
+    except AttributeError:  # not an estimator of scikit-learn: leave the check to it
         return False
     y = np.asarray(y)
     if y.ndim != 1:
@@ -320,17 +320,17 @@ def _one_class(estimator, y):
 
 
 @contextlib.contextmanager
-def _as_it_was_if_refused(estimator):
-    """Takes back what an estimator changed of itself and of those inside it before it failed."""
+def _restored_on_error(estimator):
+    """Restore the attributes of an estimator, and of the estimators inside it, if the block fails."""
     inside = estimator.get_params().values() if hasattr(estimator, "get_params") else []
-    changed = [one for one in [estimator, *inside] if hasattr(one, "fit") and hasattr(one, "__dict__")]
-    before = [(one, dict(vars(one))) for one in changed if not isinstance(one, type)]
+    estimators = [e for e in [estimator, *inside] if hasattr(e, "fit") and hasattr(e, "__dict__")]
+    before = [(e, dict(vars(e))) for e in estimators if not isinstance(e, type)]
     try:
         yield
     except BaseException:
-        for one, attributes in before:
-            vars(one).clear()
-            vars(one).update(attributes)
+        for e, attributes in before:
+            vars(e).clear()
+            vars(e).update(attributes)
         raise
 
 
@@ -340,7 +340,7 @@ def _same_length(X, y):
 
 
 def _as_rows(X, y):
-    """New rows and labels, also where a single one came without its dimension."""
+    """New rows and labels; a single row or label gets its missing dimension."""
     if not hasattr(X, "shape"):
         X = np.asarray(X)
     if X.ndim == 1:
@@ -351,15 +351,15 @@ def _as_rows(X, y):
     return X, y
 
 
-def _one(X, index):
-    """A single row without its dimension, as indexing gives it."""
+def _single_row(X, index):
+    """A single row, as indexing with an integer returns it."""
     if hasattr(X, "iloc"):
         return X.iloc[index]
     return X[[index]] if sparse.issparse(X) else X[index]
 
 
 def _stack(above, below):
-    """Rows below each other, of the type they are of."""
+    """Concatenate rows; sparse matrices and data frames keep their type."""
     if sparse.issparse(above) or sparse.issparse(below):
         return sparse.vstack([above, below], format="csr")
     if hasattr(above, "iloc") and hasattr(below, "iloc"):

@@ -1,4 +1,4 @@
-"""Models of other programs, and ours for them: model files, LIBSVM, ONNX, scikit-learn."""
+"""Import and export of models: model files, LIBSVM, ONNX and scikit-learn."""
 
 from __future__ import annotations
 
@@ -23,31 +23,31 @@ __all__ = ["from_libsvm", "from_sklearn", "load", "save", "to_libsvm", "to_onnx"
 
 
 class LoadedClassifier(LargeMarginClassifier):
-    """A classifier that was read from a file: it predicts, and cannot be fitted again.
+    """Classifier read from a file; it predicts, but cannot be fitted again.
 
     Parameters
     ----------
     probability : bool, default=False
-        Whether the model is calibrated, so that there is ``predict_proba``.
+        Whether the model is calibrated and has ``predict_proba``.
     """
 
     def __init__(self, probability: bool = False) -> None:
         self.probability = probability
 
     def fit(self, X, y, sample_weight=None):
-        """Refused: the file holds a model, not how to train it."""
-        raise TypeError("a model that was read from a file cannot be fitted; use the estimator it came from")
+        """Raise TypeError, because a model file does not contain an estimator."""
+        raise TypeError("a model that was read from a file cannot be fitted; use the original estimator")
 
 
 def _classes(names: list[str]) -> np.ndarray:
-    """Classes as numbers, if all names are what numbers are called and the order is theirs."""
+    """Classes as numbers if all names are the usual notation of numbers, in ascending order; otherwise as texts."""
     kinds: list[tuple[Any, Any]] = [(int, str), (float, repr)]
-    for kind, called in kinds:
+    for kind, notation in kinds:
         try:
             found = [kind(name) for name in names]
         except ValueError:
             continue
-        exact = all(called(number) == name and math.isfinite(number) for number, name in zip(found, names))
+        exact = all(notation(number) == name and math.isfinite(number) for number, name in zip(found, names))
         if exact and all(a < b for a, b in zip(found, found[1:])) and np.array(found).dtype.kind in "iuf":
             return np.array(found)
     return np.array(names)
@@ -55,8 +55,8 @@ def _classes(names: list[str]) -> np.ndarray:
 
 def _loaded(model: _core.Classifier, estimator: LargeMarginClassifier | None = None) -> LargeMarginClassifier:
     if estimator is None:
-        nothing = sparse.csr_array((1, model.features))
-        estimator = LoadedClassifier(probability=model.predict(rows(nothing))[2] is not None)
+        zero_row = sparse.csr_array((1, model.features))
+        estimator = LoadedClassifier(probability=model.predict(rows(zero_row))[2] is not None)
     estimator._model = model
     if not hasattr(estimator, "classes_"):
         estimator.classes_ = _classes(model.classes)
@@ -72,29 +72,29 @@ def _model(estimator: Any) -> _core.Classifier:
     if not isinstance(estimator, LargeMarginClassifier):
         name = type(estimator).__name__
         if isinstance(estimator, NeverEndingClassifier):
-            advice = "it has a save and a load of its own, which keep all it goes on with"
+            advice = "use its own methods save and load, which keep the whole state"
         elif isinstance(estimator, (svm.SVC, svm.LinearSVC)):
-            advice = "take it over with from_sklearn first"
+            advice = "convert it with from_sklearn first"
         else:
-            advice = "of a pipeline, a search or a learner that asks give the classifier inside"
-        raise TypeError(f"{name}: only a fitted classifier of evermargin, like SVC, has such a model; {advice}")
+            advice = "pass the classifier inside a pipeline, a search or an active learner"
+        raise TypeError(f"{name}: only a fitted classifier of evermargin, such as SVC, can be exported; {advice}")
     check_is_fitted(estimator)
     return estimator._model
 
 
 def save(estimator: LargeMarginClassifier, path: str | os.PathLike) -> None:
-    """Write the model file that the command line reads.
+    """Write a classifier to a model file, which the command line can read.
 
-    It holds what predicts, with the names of the classes as texts and the names of the features: the command line then
-    finds the columns of a table by name. Settings that only Python has are not kept; pickle or joblib keep the whole
+    The file contains the model, the class names as texts and the feature names, by which the command line finds the
+    columns of a table. It does not contain parameters that only Python has; use pickle or joblib to store the whole
     estimator.
 
     Parameters
     ----------
     estimator : fitted classifier of this package
-        What to write.
+        Classifier to write.
     path : str or path
-        Where to; conventionally ends with ``.evm``.
+        Path of the file; by convention it ends with ``.evm``.
 
     Examples
     --------
@@ -108,26 +108,26 @@ def save(estimator: LargeMarginClassifier, path: str | os.PathLike) -> None:
     """
     model = _model(estimator)
     names = [str(name) for name in getattr(estimator, "feature_names_in_", [])]
-    # A table with two columns of one name cannot be matched by name.
+    # Columns cannot be matched by name if two of them have the same name.
     if names and len(set(names)) == len(names):
         model = model.with_feature_names(names)
     write_whole(path, model.to_bytes())
 
 
 def load(path: str | os.PathLike) -> LargeMarginClassifier:
-    """Read a model file.
+    """Read a classifier from a model file.
 
     Parameters
     ----------
     path : str or path
-        A file of :func:`save` or of ``evermargin fit``.
+        Path of a file that :func:`save` or ``evermargin fit`` wrote.
 
     Returns
     -------
     classifier : fitted classifier
-        It predicts, and has ``predict_proba`` if the model is calibrated. Classes are numbers if all names are
-        written as numbers are and rise; else texts. It has ``feature_names_in_`` if the model was trained on named
-        columns of numbers.
+        A classifier with ``predict`` and, if the model is calibrated, ``predict_proba``. Classes are numbers if all
+        class names are numbers in ascending order, otherwise texts. It has ``feature_names_in_`` if the model was
+        trained on named numeric columns.
 
     Examples
     --------
@@ -146,17 +146,17 @@ def load(path: str | os.PathLike) -> LargeMarginClassifier:
 
 
 def to_libsvm(estimator: LargeMarginClassifier) -> str:
-    """The text of a LIBSVM model, as ``svm-predict`` reads it.
+    """Convert a classifier to the text of a LIBSVM model file, which ``svm-predict`` reads.
 
     Parameters
     ----------
     estimator : fitted classifier of this package
-        With one decision function a pair of classes, as ``SVC`` has.
+        A one-vs-one classifier, such as ``SVC``.
 
     Returns
     -------
     text : str
-        The content of a model file.
+        Content of a model file.
 
     Examples
     --------
@@ -168,17 +168,17 @@ def to_libsvm(estimator: LargeMarginClassifier) -> str:
 
 
 def from_libsvm(text: str) -> LargeMarginClassifier:
-    """A classifier from the text of a LIBSVM model.
+    """Create a classifier from the text of a LIBSVM model file.
 
     Parameters
     ----------
     text : str
-        The content of a file that ``svm-train`` wrote (C-SVC).
+        Content of a file that ``svm-train`` wrote (C-SVC).
 
     Returns
     -------
     classifier : fitted classifier
-        It predicts what ``svm-predict`` would.
+        A classifier with the same predictions as ``svm-predict``.
 
     Examples
     --------
@@ -191,22 +191,22 @@ def from_libsvm(text: str) -> LargeMarginClassifier:
 
 
 def to_onnx(estimator: LargeMarginClassifier) -> bytes:
-    """An ONNX model (``ai.onnx.ml``).
+    """Convert a classifier to an ONNX model (``ai.onnx.ml``).
 
     Parameters
     ----------
     estimator : fitted classifier of this package
-        What to write.
+        Classifier to write.
 
     Returns
     -------
     model : bytes
         Input ``X`` (float, n_samples by n_features). Outputs:
 
-        - ``label``: whole numbers if all classes are, else texts;
-        - ``scores``: of two classes the columns are minus and plus the decision value;
-        - ``probabilities``, one a class: where ``probability="sigmoid"`` was fitted for two classes or one class
-          against the rest. Other calibrations (isotonic, pairs of classes) are left out.
+        - ``label``: integers if all classes are integers, otherwise texts;
+        - ``scores``: decision values; with two classes the columns are the negative and the positive decision value;
+        - ``probabilities``, one column per class: only with ``probability="sigmoid"`` and two classes or one-vs-rest.
+          Other calibrations (isotonic, pairs of classes) are not exported.
 
     Examples
     --------
@@ -219,32 +219,32 @@ def to_onnx(estimator: LargeMarginClassifier) -> bytes:
 
 
 def from_sklearn(model: svm.SVC | svm.LinearSVC) -> SVC | LinearSVC:
-    """A fitted ``SVC`` or ``LinearSVC`` of scikit-learn as one of ours, which predicts the same.
+    """Convert a fitted ``SVC`` or ``LinearSVC`` of scikit-learn to the class of this package.
 
-    Fitted again it is nearly the same, not exactly: a ``LinearSVC`` of ours always has the squared hinge loss and the
-    l2 penalty, a constant that is regularized as any weight (``intercept_scaling=1``), its own measure of ``tol`` and
-    no limit of steps; and of three classes or more ``class_weight`` weighs all rows, where LIBLINEAR weighs those of
-    the class that is told from the rest. Probabilities of theirs are not taken over. Decision values of pairs
-    (``decision_function_shape="ovo"``) of three classes or more are positive for the second class of the pair here,
-    for the first there.
+    The result has the same predictions. If it is fitted again, the model can differ slightly. ``LinearSVC`` of this
+    package always has the squared hinge loss and the l2 penalty, regularizes the intercept like a weight
+    (``intercept_scaling=1``), measures ``tol`` differently and has no limit of steps. With three or more classes its
+    ``class_weight`` applies to all rows; in LIBLINEAR it applies only to the rows of the class that is learned against
+    the rest. Probabilities are not converted. With three or more classes and ``decision_function_shape="ovo"``,
+    decision values of a pair are positive for its second class here and for its first class in scikit-learn.
 
     Parameters
     ----------
     model : sklearn.svm.SVC or sklearn.svm.LinearSVC
-        Fitted; kernels linear, rbf, poly or sigmoid, and not ``break_ties``.
+        Fitted model with the kernel linear, rbf, poly or sigmoid, without ``break_ties``.
 
     Returns
     -------
     classifier : SVC or LinearSVC
-        Fitted, with the same ``C``, ``tol`` and ``class_weight``; SVC also with the same kernel, ``max_iter``,
+        Fitted classifier with the same ``C``, ``tol`` and ``class_weight``; SVC also with the same kernel, ``max_iter``,
         ``cache_size`` and ``decision_function_shape``.
 
     Raises
     ------
     ValueError
-        If the kernel is another, or ``break_ties=True``, which ours does not know.
+        If the kernel is not supported, or with ``break_ties=True``.
     TypeError
-        If it is another class.
+        If ``model`` is of another class.
 
     Examples
     --------
@@ -265,14 +265,14 @@ def from_sklearn(model: svm.SVC | svm.LinearSVC) -> SVC | LinearSVC:
     elif isinstance(model, svm.SVC):
         if model.break_ties:
             raise ValueError(
-                "break_ties=True cannot be taken over: here the class that wins most pairs is predicted, and of equals "
-                "the first; fit with break_ties=False"
+                "break_ties=True is not supported: this package predicts the class that wins most pairs, and the first of "
+                "equals; fit with break_ties=False"
             )
-        same = "C kernel gamma degree coef0 tol class_weight max_iter cache_size decision_function_shape"
-        ours = SVC(**{name: getattr(model, name) for name in same.split()})
+        shared = "C kernel gamma degree coef0 tol class_weight max_iter cache_size decision_function_shape"
+        ours = SVC(**{name: getattr(model, name) for name in shared.split()})
         parts = ("one-vs-one", _kernel(model), rows(model.support_vectors_), *_pairs(model))
     else:
-        raise TypeError(f"{type(model).__name__}: only SVC and LinearSVC of scikit-learn can be taken over")
+        raise TypeError(f"{type(model).__name__}: only SVC and LinearSVC of scikit-learn can be converted")
     scheme, kernel, points, coef, bias = parts
     if len(model.classes_) == 2:
         scheme = "binary"
@@ -290,7 +290,7 @@ def _kernel(model: svm.SVC) -> dict[str, Any]:
     if model.kernel == "linear":
         return {"type": "linear"}
     if model.kernel not in ("rbf", "poly", "sigmoid"):
-        raise ValueError(f"kernel={model.kernel!r} cannot be taken over; linear, rbf, poly and sigmoid can")
+        raise ValueError(f"kernel={model.kernel!r} cannot be converted; linear, rbf, poly and sigmoid can")
     kernel = {"type": model.kernel, "gamma": float(model._gamma)}
     if model.kernel != "rbf":
         kernel["coef0"] = float(model.coef0)
@@ -300,8 +300,11 @@ def _kernel(model: svm.SVC) -> dict[str, Any]:
 
 
 def _pairs(model: svm.SVC) -> tuple[np.ndarray, np.ndarray]:
-    """Coefficients and constants of each pair a < b, positive for b. LIBSVM has them positive for a, except that
-    scikit-learn turns the signs of two classes; and packs those of a point against each other class."""
+    """Coefficients and intercepts of each pair a < b of classes, positive for b.
+
+    In LIBSVM they are positive for a, but scikit-learn reverses the signs if there are two classes. ``dual_coef_`` has one
+    row per other class for the support vectors of each class.
+    """
     dual = model.dual_coef_.toarray() if hasattr(model.dual_coef_, "toarray") else model.dual_coef_
     count = len(model.classes_)
     if count == 2:

@@ -1,4 +1,4 @@
-"""Folds and scores that know rows without a label: they help to learn, and judge nothing.
+"""Cross-validation with unlabeled rows, which are used for training and never for scoring.
 
 Examples
 --------
@@ -31,18 +31,18 @@ __all__ = ["LabeledKFold", "labeled_scorer"]
 
 
 class LabeledKFold:
-    """Stratified folds of labeled rows; the others are in every training part and in no test part.
+    """Stratified cross-validation of labeled rows, with all unlabeled rows in every training part.
 
     Parameters
     ----------
     n_splits : int, default=5
-        Folds.
+        Number of folds.
     shuffle : bool, default=False
-        Whether to shuffle labeled rows first.
+        Whether to shuffle labeled rows before splitting.
     random_state : int, RandomState instance or None, default=None
-        What the shuffle depends on.
+        Controls the shuffling.
     missing_label : scalar or None, default=-1
-        What marks a missing label; NaN and None are told as such.
+        Value in ``y`` that marks unlabeled rows; may be NaN or None.
 
     Examples
     --------
@@ -62,36 +62,36 @@ class LabeledKFold:
         self.missing_label = missing_label
 
     def split(self, X, y=None, groups=None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Rows of each training part and its test part.
+        """Generate the row indices of each training part and test part.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Samples.
         y : array-like of shape (n_samples,)
-            Labels, some missing.
+            Labels, some of them missing.
         groups : None
             Not used.
 
         Yields
         ------
         train, test : ndarray
-            Numbers of rows, ascending.
+            Row indices in ascending order.
         """
         if y is None:
-            raise ValueError("LabeledKFold needs y: without it no row is known to have a label")
+            raise ValueError("LabeledKFold needs y, which has the labels of the rows")
         y = column_or_1d(y)
         if _num_samples(X) != len(y):
             raise ValueError(
-                f"{_num_samples(X)} rows and {len(y)} labels: each row needs one, or missing_label"
+                f"{_num_samples(X)} rows and {len(y)} labels: each row needs a label or missing_label"
             )
         missing = is_missing(y, self.missing_label)
-        known, without = np.flatnonzero(~missing), np.flatnonzero(missing)
-        labels = _plain(y[known])
+        known, unlabeled = np.flatnonzero(~missing), np.flatnonzero(missing)
+        labels = _label_types_restored(y[known])
         self._check(labels)
         folds = StratifiedKFold(self.n_splits, shuffle=self.shuffle, random_state=self.random_state)
         for train, test in folds.split(np.zeros(len(known)), labels):
-            yield np.sort(np.concatenate([known[train], without])), known[test]
+            yield np.sort(np.concatenate([known[train], unlabeled])), known[test]
 
     def _check(self, labels):
         if not len(labels):
@@ -100,11 +100,11 @@ class LabeledKFold:
         if counts.min() < self.n_splits:
             raise ValueError(
                 f"class {classes[np.argmin(counts)]} has {counts.min()} labeled rows, fewer than the "
-                f"{self.n_splits} folds: take fewer folds or label more rows"
+                f"{self.n_splits} folds: use fewer folds or label more rows"
             )
 
     def get_n_splits(self, X=None, y=None, groups=None) -> int:
-        """Number of folds.
+        """Return the number of folds.
 
         Parameters
         ----------
@@ -114,7 +114,7 @@ class LabeledKFold:
         Returns
         -------
         n_splits : int
-            Folds.
+            Number of folds.
         """
         return self.n_splits
 
@@ -125,8 +125,8 @@ class LabeledKFold:
         )
 
 
-def _plain(labels):
-    """Labels without the type that gaps need: objects become what they are, whole floats whole numbers."""
+def _label_types_restored(labels):
+    """Undo the types that missing labels require: objects become their common type, whole floats integers."""
     if labels.dtype == object:
         return np.array(list(labels))
     if labels.dtype.kind == "f" and (labels == np.round(labels)).all():
@@ -135,19 +135,19 @@ def _plain(labels):
 
 
 def labeled_scorer(scoring: str | Callable | None = None, missing_label=-1) -> Callable:
-    """A scorer that skips rows without a label.
+    """Make a scorer that ignores unlabeled rows.
 
     Parameters
     ----------
     scoring : str, callable or None, default=None
-        As in scikit-learn: a name, a scorer, or None for the estimator's own score.
+        Name of a score, a scorer, or None for the ``score`` of the estimator, as in scikit-learn.
     missing_label : scalar or None, default=-1
-        What marks a missing label.
+        Value in ``y`` that marks unlabeled rows.
 
     Returns
     -------
     scorer : callable
-        ``scorer(estimator, X, y)``; NaN if no row has a label.
+        Function ``scorer(estimator, X, y)``; it returns NaN if no row has a label.
 
     Examples
     --------
@@ -161,7 +161,7 @@ def labeled_scorer(scoring: str | Callable | None = None, missing_label=-1) -> C
 
 
 class _LabeledScorer:
-    """Picklable, unlike a function within a function."""
+    """The scorer as a class, because nested functions cannot be pickled."""
 
     def __init__(self, scoring, missing_label):
         self.scoring = scoring
@@ -173,7 +173,7 @@ class _LabeledScorer:
         if not len(known):
             return float("nan")
         score = check_scoring(estimator, scoring=self.scoring)
-        return score(estimator, _safe_indexing(X, known), _plain(y[known]), **kwargs)
+        return score(estimator, _safe_indexing(X, known), _label_types_restored(y[known]), **kwargs)
 
     def __repr__(self) -> str:
         return f"labeled_scorer({self.scoring!r}, missing_label={self.missing_label!r})"

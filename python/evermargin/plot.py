@@ -1,8 +1,8 @@
-"""Pictures: where a classifier decides, what labels bring, which rows stand for all.
+"""Plots of decision surfaces, learning curves and exemplars.
 
-Needs ``pip install evermargin[plot]``. Every function draws into ``ax`` (a new figure without it) and returns
-it. Colors are those of Okabe and Ito, which color-blind readers can tell apart; classes differ in shape
-too.
+Needs ``pip install evermargin[plot]``. Each function draws into ``ax`` (by default a new figure) and returns it.
+Colors are those of Okabe and Ito, which color-blind readers can distinguish; classes also have different
+markers.
 
 Examples
 --------
@@ -27,7 +27,7 @@ from ._labels import is_missing
 
 __all__ = ["decision_surface", "exemplars", "learning_curve"]
 
-#: Blue, orange, green, purple, sky, vermilion, black: no two alike to the color-blind.
+#: The palette of Okabe and Ito: blue, orange, green, purple, sky blue, vermilion, black.
 COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 GRAY = "#9A9A9A"
@@ -43,24 +43,24 @@ def _axes(ax):
     return plt.subplots(figsize=(5.2, 4.2), layout="constrained")[1]
 
 
-def _plane(X, what):
+def _two_features(X, plot_name):
     X = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
     if X.ndim != 2 or X.shape[1] != 2:
         found = X.shape[1] if X.ndim == 2 else f"an array of {X.ndim} dimensions"
         raise ValueError(
-            f"{what} is drawn in a plane and needs 2 features, not {found}; PCA(2) makes two of many"
+            f"{plot_name} needs 2 features, not {found}; reduce them with PCA(2)"
         )
     return X
 
 
-def _frame(X, margin=0.08):
+def _limits(X, margin=0.08):
     low, high = X.min(axis=0), X.max(axis=0)
     room = np.where(high > low, margin * (high - low), 0.5)
     return low - room, high + room
 
 
 def _legend_above(ax):
-    """Names above the picture, where they hide nothing."""
+    """Legend above the axes, where it hides no points."""
     style = {
         "loc": "lower left",
         "bbox_to_anchor": (0, 1),
@@ -71,7 +71,7 @@ def _legend_above(ax):
     ax.legend(fontsize="small", frameon=False, columnspacing=1.0, **style)
 
 
-def _tidy(ax):
+def _hide_top_and_right_spines(ax):
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
     return ax
@@ -88,31 +88,31 @@ def decision_surface(
     margin: bool = True,
     legend: bool = True,
 ):
-    """Draw where a classifier of two features decides what.
+    """Plot the decision regions of a classifier with two features.
 
     Parameters
     ----------
     estimator : object
         A fitted classifier.
     X : {array-like, sparse matrix} of shape (n_samples, 2)
-        Samples to draw.
+        Samples to plot.
     y : array-like of shape (n_samples,), default=None
-        Their classes; rows whose label is missing are small and gray, all of them without ``y``.
+        Class labels; unlabeled rows are small and gray. Without ``y`` all rows are unlabeled.
     ax : matplotlib axes, default=None
-        Where to draw.
+        Axes to draw into; None creates a figure.
     missing_label : scalar or None, default=-1
-        What marks a missing label. It is a class where the classifier knows it as one.
+        Value in ``y`` that marks unlabeled rows, unless it is a class of the classifier.
     resolution : int, default=200
-        Points of the grid along each axis.
+        Number of grid points along each axis.
     margin : bool, default=True
-        Whether to draw the margin, f = -1 and f = 1, of a classifier of two classes with decision values.
+        Whether to draw the margin, f = -1 and f = 1, if the classifier has two classes and decision values.
     legend : bool, default=True
-        Whether to name the classes.
+        Whether to draw a legend of the classes.
 
     Returns
     -------
     ax : matplotlib axes
-        With the picture.
+        Axes with the plot.
 
     Examples
     --------
@@ -124,10 +124,10 @@ def decision_surface(
     >>> plot.decision_surface(SVC().fit(X, [0, 0, 1, 1]), X, [0, 0, 1, 1]).get_xlabel()
     'feature 1'
     """
-    X = _plane(X, "a decision surface")
+    X = _two_features(X, "decision_surface")
     ax = _axes(ax)
     classes = np.asarray(estimator.classes_)
-    low, high = _frame(X)
+    low, high = _limits(X)
     across, up = (np.linspace(low[i], high[i], int(resolution)) for i in range(2))
     grid = np.stack(np.meshgrid(across, up), axis=-1).reshape(-1, 2)
     shape = len(up), len(across)
@@ -138,7 +138,7 @@ def decision_surface(
     ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xlabel="feature 1", ylabel="feature 2")
     if legend and y is not None:
         _legend_above(ax)
-    return _tidy(ax)
+    return _hide_top_and_right_spines(ax)
 
 
 def _regions(ax, across, up, codes, count):
@@ -158,7 +158,7 @@ def _lines(ax, across, up, decision, margin):
 
 
 def _rows(ax, X, y, classes, missing_label):
-    """Rows without a label small and gray below, labeled rows large above."""
+    """Draw unlabeled rows small and gray, then labeled rows large on top."""
     if y is None:
         missing, y = np.ones(len(X), dtype=bool), np.zeros(len(X))
     else:
@@ -176,22 +176,22 @@ def _rows(ax, X, y, classes, missing_label):
 
 
 def learning_curve(curves: Mapping, ax=None, *, xlabel: str = "labels", ylabel: str = "accuracy"):
-    """Draw what labels bring: a score against the labels spent, a line for each way of asking.
+    """Plot scores against numbers of labels, with one line per query strategy.
 
     Parameters
     ----------
     curves : mapping of name to (labels, scores)
-        ``scores`` has a value for each of ``labels``, or a row of values for each repetition: then the mean
-        is drawn with a band of one standard error.
+        ``scores`` has one value per entry of ``labels``, or one row of values per repetition: then the mean is
+        drawn with a band of one standard error.
     ax : matplotlib axes, default=None
-        Where to draw.
+        Axes to draw into; None creates a figure.
     xlabel, ylabel : str
-        Names of the axes.
+        Labels of the axes.
 
     Returns
     -------
     ax : matplotlib axes
-        With the picture.
+        Axes with the plot.
 
     Examples
     --------
@@ -203,7 +203,7 @@ def learning_curve(curves: Mapping, ax=None, *, xlabel: str = "labels", ylabel: 
     2
     """
     if not curves:
-        raise ValueError("no curve to draw: give {name: (labels, scores)}")
+        raise ValueError("no curve to draw: pass {name: (labels, scores)}")
     ax = _axes(ax)
     for number, (name, (labels, scores)) in enumerate(curves.items()):
         labels, scores = np.asarray(labels), np.atleast_2d(np.asarray(scores, dtype=np.float64))
@@ -214,7 +214,7 @@ def learning_curve(curves: Mapping, ax=None, *, xlabel: str = "labels", ylabel: 
     ax.grid(axis="y", color="#E3E3E3", linewidth=0.8)
     ax.set_axisbelow(True)
     ax.legend(fontsize="small", frameon=False)
-    return _tidy(ax)
+    return _hide_top_and_right_spines(ax)
 
 
 def _curve(ax, number, name, labels, scores):
@@ -228,25 +228,25 @@ def _curve(ax, number, name, labels, scores):
 
 
 def exemplars(selector_or_X, indices=None, ax=None, *, X=None, weights=None):
-    """Draw rows that stand for all rows, larger the more they stand for.
+    """Plot exemplars with sizes that show how many samples they represent.
 
     Parameters
     ----------
     selector_or_X : ExemplarSelector or array-like of shape (n_samples, 2)
-        A fitted selector, or all rows.
+        A fitted selector, or all samples.
     indices : array-like of int, default=None
-        Rows that are exemplars, where rows are given.
+        Indices of the exemplars; required if the first argument has samples.
     ax : matplotlib axes, default=None
-        Where to draw.
+        Axes to draw into; None creates a figure.
     X : array-like of shape (n_samples, 2), default=None
-        With a selector: all rows, drawn small and gray.
+        All samples, drawn small and gray; only if the first argument is a selector.
     weights : array-like, default=None
-        Samples each exemplar stands for, where rows are given.
+        Number of samples that each exemplar represents; only if the first argument has samples.
 
     Returns
     -------
     ax : matplotlib axes
-        With the picture.
+        Axes with the plot.
 
     Examples
     --------
@@ -259,20 +259,20 @@ def exemplars(selector_or_X, indices=None, ax=None, *, X=None, weights=None):
     2
     """
     if hasattr(selector_or_X, "exemplars_"):
-        chosen, weights = _plane(selector_or_X.exemplars_, "exemplars"), selector_or_X.weights_
-        everything = None if X is None else _plane(X, "exemplars")
+        chosen, weights = _two_features(selector_or_X.exemplars_, "exemplars"), selector_or_X.weights_
+        all_rows = None if X is None else _two_features(X, "exemplars")
     else:
         if indices is None:
-            raise ValueError("give indices: which of the rows are exemplars (or a fitted ExemplarSelector)")
-        everything = _plane(selector_or_X, "exemplars")
-        chosen = everything[np.asarray(indices)]
+            raise ValueError("give indices of the exemplars, or pass a fitted ExemplarSelector")
+        all_rows = _two_features(selector_or_X, "exemplars")
+        chosen = all_rows[np.asarray(indices)]
     ax = _axes(ax)
-    if everything is not None:
-        ax.scatter(*everything.T, s=9, c=GRAY, linewidths=0, alpha=0.6, zorder=1, label="rows")
+    if all_rows is not None:
+        ax.scatter(*all_rows.T, s=9, c=GRAY, linewidths=0, alpha=0.6, zorder=1, label="rows")
     size = 60.0 if weights is None else 30.0 + 270.0 * np.asarray(weights) / np.max(weights)
     style = {"c": COLORS[0], "edgecolors": "white", "linewidths": 1.0, "alpha": 0.85}
     ax.scatter(*chosen.T, s=size, zorder=2, label="exemplars", **style)
     ax.set(xlabel="feature 1", ylabel="feature 2")
-    if everything is not None:
+    if all_rows is not None:
         _legend_above(ax)
-    return _tidy(ax)
+    return _hide_top_and_right_spines(ax)

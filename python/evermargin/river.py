@@ -1,4 +1,4 @@
-"""evermargin in River: one record at a time, features that come and go.
+"""Classifier for River, with features and classes that may appear and disappear.
 
 Needs River: ``pip install evermargin[river]``.
 """
@@ -19,51 +19,50 @@ except ImportError as error:  # pragma: no cover
     raise ImportError("evermargin.river needs River: pip install evermargin[river]") from error
 
 from . import _core
-from ._base import plain
+from ._base import to_json_value
 
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Largest magnitude the core takes.
-LARGEST = 1e100
+#: Largest magnitude of a feature value that the core accepts.
+MAX_MAGNITUDE = 1e100
 
 
 class EverMarginClassifier(base.MiniBatchClassifier):
-    """A support vector machine that never stops learning, with classes and features that come and go.
+    """Online support vector machine for streams whose classes and features may change.
 
-    Records are learned in batches of `batch_size`, whose borders depend on the records alone: so prediction
-    changes nothing, and `learn_many` is a loop of `learn_one`. A prediction knows all full batches; the records
-    of the batch that is not full wait. Before the first batch is full, classes are predicted by how often they
-    came.
+    Records are learned in batches of `batch_size`. Batches depend only on the learned records, so predictions do not
+    change the model, and `learn_many` is equivalent to a loop of `learn_one`. A prediction uses all complete
+    batches. Before the first batch is complete, the prediction is the distribution of the classes so far.
 
-    Every feature gets a column of its own, in the order of appearance, up to `max_features`; a feature that
-    comes later shares the column its name hashes to. (Hashing from the start would need no index, but features
-    would collide long before the columns are used up, and small rows are what streams have.) A text is a
-    feature of its own, 1 where it occurs. What is absent is 0, and so is None. A record with NaN, infinity or a
-    magnitude above 1e100 is refused, and the model is as it was.
+    Each feature gets its own column, in the order of appearance, up to `max_features`; each later feature shares
+    the column that the hash of its name selects. (Hashing all names would need no index, but features would
+    collide long before all columns are used, and streams often have few features.) A text value is one-hot
+    encoded. Absent features and None are 0. A record with NaN, infinity or a magnitude above 1e100 is an error
+    and leaves the model unchanged.
 
     Parameters
     ----------
     C
         Cost of a margin violation.
     gamma
-        Width of the rbf kernel; 0 is 1/(d·Var X) of the first batch.
+        Width of the rbf kernel; 0 uses 1/(d·Var X) of the first batch.
     kernel
         "rbf" or "linear".
     loss
-        "hinge", or "ramp" where labels may be wrong.
+        "hinge", or "ramp" if labels may be wrong.
     window
-        Labels before the last so many are forgotten; 0 forgets nothing but what exceeds the caps.
+        Number of latest labels that the model uses; 0 uses all labels up to `max_labels`.
     batch_size
-        Records that are learned together.
+        Number of records per batch.
     max_features
-        Columns.
+        Maximum number of columns.
     max_labels
-        Most records remembered.
+        Maximum number of stored records.
     max_points
-        Most support vectors.
+        Maximum number of support vectors.
     seed
-        Seed of everything random.
+        Random seed.
 
     Examples
     --------
@@ -105,13 +104,13 @@ class EverMarginClassifier(base.MiniBatchClassifier):
         self._columns = {}
         self._labels = {}
         self._counts = []
-        self._waiting = []
+        self._pending = []
         self._engine = None
         self._model = None
-        self._ready = None
+        self._predictor = None
 
     def __getstate__(self):
-        return {**self.__dict__, "_ready": None}
+        return {**self.__dict__, "_predictor": None}
 
     @property
     def _multiclass(self):
@@ -123,55 +122,55 @@ class EverMarginClassifier(base.MiniBatchClassifier):
         yield {"batch_size": 25}
 
     def learn_one(self, x: dict, y: base.typing.ClfTarget) -> None:
-        """Learn a record.
+        """Update the model with a record.
 
         Parameters
         ----------
         x
             Features; numbers, booleans or texts.
         y
-            Its class.
+            Class of the record.
 
         """
         if self._engine is None:
-            self._engine = self._begun()
-        row, fresh = self._row(x, grow=True)
+            self._engine = self._new_engine()
+        row, new_columns = self._row(x, grow=True)
         hash(y)
         if y != y:
-            raise ValueError(f"y={y!r} is no class; leave records without a label out")
-        self._columns.update(fresh)
-        self._take(row, y)
+            raise ValueError(f"y={y!r} is no class; leave out unlabeled records")
+        self._columns.update(new_columns)
+        self._append(row, y)
 
-    def _take(self, row, y):
+    def _append(self, row, y):
         number = self._labels.setdefault(y, len(self._labels))
         if number == len(self._counts):
             self._counts.append(0)
         self._counts[number] += 1
-        self._waiting.append((row, number))
-        if len(self._waiting) >= self.batch_size:
+        self._pending.append((row, number))
+        if len(self._pending) >= self.batch_size:
             self._learn()
 
     def _learn(self):
-        """Learns the batch that waits; one that is refused does not come again."""
-        batch, self._waiting = self._waiting, []
+        """Learn the pending batch; if the engine rejects it, it is dropped."""
+        batch, self._pending = self._pending, []
         codes = np.array([number for _, number in batch], dtype=np.int64)
         self._engine.batch(self._rows([row for row, _ in batch]), codes)
         self._model = self._engine.classifier()
-        self._ready = None
+        self._predictor = None
 
-    def _begun(self):
-        """An engine, if the settings are good."""
-        for name, least in {"batch_size": 1, "max_features": 1, "window": 0}.items():
+    def _new_engine(self):
+        """Create an engine; invalid parameters are an error."""
+        for name, minimum in {"batch_size": 1, "max_features": 1, "window": 0}.items():
             value = getattr(self, name)
-            if not isinstance(value, numbers.Integral) or value < least:
-                raise ValueError(f"{name}={value!r}: must be a whole number, {least} or more")
+            if not isinstance(value, numbers.Integral) or value < minimum:
+                raise ValueError(f"{name}={value!r}: must be a whole number, {minimum} or more")
         if self.kernel not in ("rbf", "linear"):
             raise ValueError(f"kernel={self.kernel!r}: must be 'rbf' or 'linear'")
         if not isinstance(self.C, numbers.Real) or not 0 < self.C < math.inf:
             raise ValueError(f"C={self.C!r}: must be a number above 0")
         if not isinstance(self.gamma, numbers.Real) or not 0 <= self.gamma < math.inf:
             raise ValueError(f"gamma={self.gamma!r}: must be a number above 0, or 0 to take it from the first batch")
-        return _core.Engine(json.dumps(self._settings(), default=plain), transduction=False)
+        return _core.Engine(json.dumps(self._settings(), default=to_json_value), transduction=False)
 
     def _settings(self):
         return {
@@ -190,8 +189,8 @@ class EverMarginClassifier(base.MiniBatchClassifier):
         }
 
     def _row(self, x, grow):
-        """Columns and values of a record, by column; and the columns of features to be taken into the index."""
-        columns, found, strange, fresh = self._columns, {}, [], {}
+        """Columns and values of a record, sorted by column, and the columns of new features for the index."""
+        columns, found, unseen, new_columns = self._columns, {}, [], {}
         for name, value in x.items():
             if value is None:
                 continue
@@ -201,37 +200,37 @@ class EverMarginClassifier(base.MiniBatchClassifier):
                 key, value = (name,) if isinstance(name, tuple) else name, _number(name, value)
             at = columns.get(key)
             if at is None:
-                strange.append((repr(key), key, name, value))
+                unseen.append((repr(key), key, name, value))
             elif value:
                 found[at] = found.get(at, 0.0) + value
-        for text, key, name, value in sorted(strange, key=lambda feature: feature[0]):
-            at = len(columns) + len(fresh)
+        for text, key, name, value in sorted(unseen, key=lambda feature: feature[0]):
+            at = len(columns) + len(new_columns)
             if at >= self.max_features:
                 at = zlib.crc32(text.encode()) % self.max_features
             elif grow:
-                fresh[key] = at
+                new_columns[key] = at
             else:
                 continue
             if value:
                 found[at] = _number(name, found.get(at, 0.0) + value)
-        return sorted(found.items()), fresh
+        return sorted(found.items()), new_columns
 
     def _rows(self, found):
-        """Records as the core reads them."""
+        """Records as compressed sparse rows for the core."""
         indptr = np.zeros(len(found) + 1, dtype=np.int64)
         np.cumsum([len(row) for row in found], out=indptr[1:])
         indices = np.array([at for row in found for at, _ in row], dtype=np.int64)
         values = np.array([value for row in found for _, value in row], dtype=np.float64)
         return indptr, indices, values, self.max_features
 
-    def _shares(self, found):
-        """Shares of the classes, one row a record."""
+    def _class_scores(self, found):
+        """Class scores between 0 and 1, one row per record."""
         counts = np.array(self._counts, dtype=float)
         if self._model is None:
             return np.tile(counts / counts.sum(), (len(found), 1))
-        if self._ready is None:
-            self._ready = _core.Predictor(self._model)
-        f = 2.0 * self._ready.decision(self._rows(found))
+        if self._predictor is None:
+            self._predictor = _core.Predictor(self._model)
+        f = 2.0 * self._predictor.decision(self._rows(found))
         f = np.column_stack([np.zeros(len(f)), f]) if f.shape[1] == 1 else f
         shares = np.exp(f - f.max(axis=1, keepdims=True))
         out = np.zeros((len(found), len(counts)))
@@ -239,7 +238,7 @@ class EverMarginClassifier(base.MiniBatchClassifier):
         return out
 
     def predict_proba_one(self, x: dict, **kwargs: Any) -> dict:
-        """Shares of the classes; not calibrated, and {} before any label.
+        """Compute class scores of a record, which sum to 1 but are not calibrated; {} before any label.
 
         Parameters
         ----------
@@ -248,23 +247,23 @@ class EverMarginClassifier(base.MiniBatchClassifier):
 
         Returns
         -------
-        A share for each class that came.
+        A score for each class seen so far.
 
         """
         if not self._labels:
             return {}
-        shares = self._shares([self._row(x, grow=False)[0]])[0]
+        shares = self._class_scores([self._row(x, grow=False)[0]])[0]
         return dict(zip(self._labels, shares.tolist()))
 
     def learn_many(self, X: pd.DataFrame, y: pd.Series) -> None:
-        """Learn the rows of a frame, one after the other.
+        """Update the model with the rows of a data frame, in their order.
 
         Parameters
         ----------
         X
-            A frame of features.
+            Data frame of features.
         y
-            Their classes.
+            Classes of the rows.
 
         """
         names = list(X.columns)
@@ -272,16 +271,16 @@ class EverMarginClassifier(base.MiniBatchClassifier):
             self.learn_one(dict(zip(names, values)), label)
 
     def predict_proba_many(self, X: pd.DataFrame) -> pd.DataFrame:
-        """Shares of the classes for the rows of a frame.
+        """Compute class scores of the rows of a data frame.
 
         Parameters
         ----------
         X
-            A frame of features.
+            Data frame of features.
 
         Returns
         -------
-        A frame with a column for each class that came.
+        A data frame with one column per class seen so far.
 
         """
         import pandas as pd
@@ -291,18 +290,18 @@ class EverMarginClassifier(base.MiniBatchClassifier):
         names = list(X.columns)
         records = (dict(zip(names, values)) for values in X.itertuples(index=False, name=None))
         found = [self._row(x, grow=False)[0] for x in records]
-        return pd.DataFrame(self._shares(found), columns=list(self._labels), index=X.index)
+        return pd.DataFrame(self._class_scores(found), columns=list(self._labels), index=X.index)
 
 
 def _number(name, value):
-    """The value of a feature."""
+    """The value of a feature as a number."""
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
         number = math.nan
-    if not abs(number) <= LARGEST:
+    if not abs(number) <= MAX_MAGNITUDE:
         raise ValueError(
-            f"feature {name!r}: {value!r} is not usable; leave a missing value out or give None, and keep magnitudes "
-            "to 1e100"
+            f"feature {name!r}: {value!r} is not usable; leave out missing values or set them to None, and limit "
+            "magnitudes to 1e100"
         )
     return number

@@ -1,7 +1,7 @@
-"""Query strategies for scikit-activeml's pool loop.
+"""Query strategies with the interface of scikit-activeml.
 
 Needs ``pip install evermargin[active]``. Each class has the signature of scikit-activeml: ``query(X, y, ...,
-candidates, batch_size, return_utilities)``, with NaN (or ``missing_label``) for labels that are missing.
+candidates, batch_size, return_utilities)``, with NaN (or ``missing_label``) for missing labels.
 
 Examples
 --------
@@ -36,21 +36,24 @@ try:
 except ImportError as error:
     raise ImportError(
         "evermargin.skactiveml needs scikit-activeml: pip install evermargin[active]; "
-        "evermargin.active asks without it"
+        "evermargin.active works without it"
     ) from error
 
 from ._batches import diverse_sampling, submod_sampling
 from ._kernels import kernel_json, similarity, unit_rows
-from ._strategies import POOL, closeness
+from ._strategies import POOL_SIZE, closeness
 
 __all__ = ["DiverseBatch", "MarginSampling", "RandomSampling", "SmallPool", "SubmodularBatch"]
 
 
 class _Strategy(SingleAnnotatorPoolQueryStrategy):
-    """What all share: candidates in, rows of ``X`` out."""
+    """Base class of the strategies, which choose rows of ``X`` among candidates."""
 
     def _ask(self, X, y, candidates, batch_size, return_utilities, choose):
-        """Rows by ``choose(X, y, pool, batch_size)``: places, and a function that gives utilities a step."""
+        """Query with ``choose(X, y, pool, batch_size)``.
+
+        It returns indices into the pool and a function that computes the utilities before each choice.
+        """
         X, y, candidates, batch_size, return_utilities = self._validate_data(
             X, y, candidates, batch_size, return_utilities, reset=True
         )
@@ -65,7 +68,7 @@ class _Strategy(SingleAnnotatorPoolQueryStrategy):
         return mapping[places], spread
 
     def _closeness(self, X, y, pool, clf, fit_clf, sample_weight):
-        """How near candidates are to the boundary; the same for all while there is none."""
+        """Closeness of candidates to the decision boundary; zeros while there is no fitted classifier."""
         if fit_clf:
             clf = self._fitted(X, y, clf, sample_weight)
         if clf is None or not getattr(clf, "is_fitted_", True):
@@ -86,7 +89,7 @@ class _Strategy(SingleAnnotatorPoolQueryStrategy):
         return clone(clf).fit(X[known], y[known], **weight)
 
     def _nearest(self, near, batch_size):
-        """The nearest candidates, ties at random."""
+        """The nearest candidates, with ties in random order."""
         places, utilities = simple_batch(
             -near, self.random_state_, batch_size=batch_size, return_utilities=True
         )
@@ -98,14 +101,14 @@ def _wraps(clf):
 
 
 class RandomSampling(_Strategy):
-    """Any candidates: what the others have to beat.
+    """Query random candidates: the baseline of the other strategies.
 
     Parameters
     ----------
     missing_label : scalar or string or np.nan or None, default=np.nan
-        What marks a missing label.
+        Value in ``y`` that marks unlabeled rows.
     random_state : int, RandomState instance or None, default=None
-        What chance depends on.
+        Controls the random choice.
 
     Examples
     --------
@@ -115,27 +118,27 @@ class RandomSampling(_Strategy):
     """
 
     def query(self, X, y, candidates=None, batch_size=1, return_utilities=False):
-        """Choose candidates.
+        """Choose candidates to label.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             All samples.
         y : array-like of shape (n_samples,)
-            Labels, some missing.
+            Labels, some of them missing.
         candidates : None, array-like of int, or array-like of shape (n_candidates, n_features), default=None
-            Unlabeled rows of ``X``, rows of ``X`` by number, or other samples.
+            None for the unlabeled rows of ``X``, or indices of rows of ``X``, or other samples.
         batch_size : int, default=1
-            Candidates to choose.
+            Number of candidates to choose.
         return_utilities : bool, default=False
-            Whether to return utilities too.
+            Whether to return utilities, too.
 
         Returns
         -------
         query_indices : ndarray of shape (batch_size,)
-            Rows of ``X``, or of ``candidates`` if these are samples.
+            Indices of rows of ``X``, or of ``candidates`` if these are samples.
         utilities : ndarray of shape (batch_size, n_samples) or (batch_size, n_candidates)
-            Before each choice; NaN for what was no candidate.
+            Utilities before each choice; NaN for rows that were no candidates.
         """
 
         def choose(X, y, pool, batch_size):
@@ -149,14 +152,14 @@ class RandomSampling(_Strategy):
 
 
 class MarginSampling(_Strategy):
-    """The candidates nearest to the decision boundary.
+    """Query the candidates nearest to the decision boundary.
 
     Parameters
     ----------
     missing_label : scalar or string or np.nan or None, default=np.nan
-        What marks a missing label.
+        Value in ``y`` that marks unlabeled rows.
     random_state : int, RandomState instance or None, default=None
-        What breaks ties.
+        Controls the order of ties.
 
     Examples
     --------
@@ -178,33 +181,33 @@ class MarginSampling(_Strategy):
         batch_size=1,
         return_utilities=False,
     ):
-        """Choose candidates.
+        """Choose candidates to label.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             All samples.
         y : array-like of shape (n_samples,)
-            Labels, some missing.
+            Labels, some of them missing.
         clf : object
-            A classifier of scikit-activeml, or any of scikit-learn, which sees labeled rows only.
+            A classifier of scikit-activeml, or of scikit-learn; the latter is fitted to labeled rows only.
         fit_clf : bool, default=True
-            Whether to fit a copy of it first.
+            Whether to fit a copy of ``clf`` first.
         sample_weight : array-like of shape (n_samples,), default=None
-            For that fit.
+            Weights of the samples for that fit.
         candidates : None, array-like of int, or array-like of shape (n_candidates, n_features), default=None
-            Unlabeled rows of ``X``, rows of ``X`` by number, or other samples.
+            None for the unlabeled rows of ``X``, or indices of rows of ``X``, or other samples.
         batch_size : int, default=1
-            Candidates to choose.
+            Number of candidates to choose.
         return_utilities : bool, default=False
-            Whether to return utilities too.
+            Whether to return utilities, too.
 
         Returns
         -------
         query_indices : ndarray of shape (batch_size,)
-            Rows of ``X``, or of ``candidates`` if these are samples.
+            Indices of rows of ``X``, or of ``candidates`` if these are samples.
         utilities : ndarray of shape (batch_size, n_samples) or (batch_size, n_candidates)
-            Before each choice; NaN for what was no candidate.
+            Utilities before each choice; NaN for rows that were no candidates.
         """
 
         def choose(X, y, pool, batch_size):
@@ -218,18 +221,18 @@ class MarginSampling(_Strategy):
 
 
 class SmallPool(MarginSampling):
-    """The candidate nearest to the boundary of a small random pool, a new one each (Ertekin 2009, 3.3).
+    """Query the candidate nearest to the boundary in a small random pool (Ertekin 2009, section 3.3).
 
-    Candidates that were not drawn have no utility (NaN).
+    The pool is drawn again for each choice. Candidates that were not drawn have no utility (NaN).
 
     Parameters
     ----------
     pool_size : int, default=59
-        Candidates of a pool.
+        Number of candidates in a pool.
     missing_label : scalar or string or np.nan or None, default=np.nan
-        What marks a missing label.
+        Value in ``y`` that marks unlabeled rows.
     random_state : int, RandomState instance or None, default=None
-        What pools depend on.
+        Controls kernel_params the pools are drawn.
 
     Examples
     --------
@@ -240,7 +243,7 @@ class SmallPool(MarginSampling):
     array([2])
     """
 
-    def __init__(self, pool_size=POOL, missing_label=MISSING_LABEL, random_state=None):
+    def __init__(self, pool_size=POOL_SIZE, missing_label=MISSING_LABEL, random_state=None):
         super().__init__(missing_label=missing_label, random_state=random_state)
         self.pool_size = pool_size
 
@@ -259,21 +262,22 @@ class SmallPool(MarginSampling):
 
 
 class DiverseBatch(MarginSampling):
-    """Candidates inside the margin that speak for the others there: see ``evermargin.active``.
+    """Query candidates inside the margin that represent the other candidates inside the margin.
 
-    Utilities are gains of the objective for candidates inside the margin, and how far outside it they are,
-    below 0, for others; computing them compares all candidates inside the margin.
+    See :func:`evermargin.active.diverse_sampling`. The utility of a candidate inside the margin is its gain of the
+    objective; outside it is the negative distance to the margin. Utilities compare all pairs of candidates inside
+    the margin.
 
     Parameters
     ----------
     kernel : {"rbf", "linear"}, default="rbf"
-        Similarity; linear is (1 + cosine)/2.
+        Similarity of rows; linear is (1 + cosine)/2.
     gamma : float or "scale" or "auto", default="scale"
-        Of the rbf kernel.
+        Width of the rbf kernel; scale is 1/(n_features * X.var()), auto is 1/n_features.
     missing_label : scalar or string or np.nan or None, default=np.nan
-        What marks a missing label.
+        Value in ``y`` that marks unlabeled rows.
     random_state : int, RandomState instance or None, default=None
-        What decides while there is no boundary.
+        Controls the random choice while there is no fitted classifier.
 
     Examples
     --------
@@ -291,33 +295,33 @@ class DiverseBatch(MarginSampling):
         self.gamma = gamma
 
     def _choose(self, pool, near, batch_size):
-        how = json.loads(kernel_json(self.kernel, self.gamma, pool))
+        kernel_params = json.loads(kernel_json(self.kernel, self.gamma, pool))
         if not near.any():
             return self._nearest(near, batch_size)
-        known = _Known(near)
+        known = _Precomputed(near)
         places = diverse_sampling(known, pool, batch_size, kernel=self.kernel, gamma=self.gamma)
-        return places, lambda: self._gains(pool, near, places, how)
+        return places, lambda: self._gains(pool, near, places, kernel_params)
 
     @staticmethod
-    def _gains(pool, near, places, how):
-        doubt = np.maximum(0.0, 1.0 - near)
-        inside = np.flatnonzero(doubt > 0)
-        if how["type"] == "rbf":
-            alike = similarity(pool[inside], pool[inside], how)
+    def _gains(pool, near, places, kernel_params):
+        uncertainty = np.maximum(0.0, 1.0 - near)
+        inside = np.flatnonzero(uncertainty > 0)
+        if kernel_params["type"] == "rbf":
+            similarities = similarity(pool[inside], pool[inside], kernel_params)
         else:
-            alike = 0.5 * (1.0 + similarity(unit_rows(pool[inside]), unit_rows(pool[inside]), how))
+            similarities = 0.5 * (1.0 + similarity(unit_rows(pool[inside]), unit_rows(pool[inside]), kernel_params))
         covered = np.zeros(len(inside))
         steps = np.tile(np.minimum(0.0, 1.0 - near), (len(places), 1))
         for step, place in enumerate(places):
-            steps[step, inside] = doubt[inside] @ np.maximum(0.0, alike - covered[:, None])
+            steps[step, inside] = uncertainty[inside] @ np.maximum(0.0, similarities - covered[:, None])
             steps[step, places[:step]] = np.nan
-            if doubt[place] > 0:
-                covered = np.maximum(covered, alike[:, np.searchsorted(inside, place)])
+            if uncertainty[place] > 0:
+                covered = np.maximum(covered, similarities[:, np.searchsorted(inside, place)])
         return steps
 
 
-class _Known:
-    """A classifier that has been asked already."""
+class _Precomputed:
+    """A classifier with precomputed decision values."""
 
     def __init__(self, decision):
         self.decision = decision
@@ -327,24 +331,24 @@ class _Known:
 
 
 class SubmodularBatch(_Strategy):
-    """Candidates between the labels or far from them, unlike each other: see ``evermargin.active``.
+    """Query candidates between or far from the labeled rows and dissimilar to each other (SUBMOD-ACTV).
 
-    Looks at labels and samples, at no classifier. Two classes.
+    See :func:`evermargin.active.submod_sampling`. It uses labeled rows of two classes and no classifier.
 
     Parameters
     ----------
     kernel : {"rbf", "linear"}, default="rbf"
-        Similarity; linear is of rows brought to unit length.
+        Similarity of rows; linear is the cosine.
     gamma : float or "scale" or "auto", default="scale"
-        Of the rbf kernel.
+        Width of the rbf kernel; scale is 1/(n_features * X.var()), auto is 1/n_features.
     diversity, labeled, density : float or "auto", default="auto"
-        Weights of the terms.
+        Weights of the three terms of the objective.
     seek : {"outliers", "dense"}, default="outliers"
-        Whether candidates unlike most others are preferred, as in the source, or candidates like many.
+        Whether to prefer candidates unlike most others (as in the source) or candidates similar to many others.
     missing_label : scalar or string or np.nan or None, default=np.nan
-        What marks a missing label.
+        Value in ``y`` that marks unlabeled rows.
     random_state : int, RandomState instance or None, default=None
-        Not used: nothing here is left to chance.
+        Not used; the choice is deterministic.
 
     Examples
     --------
@@ -374,27 +378,27 @@ class SubmodularBatch(_Strategy):
         self.seek = seek
 
     def query(self, X, y, candidates=None, batch_size=1, return_utilities=False):
-        """Choose candidates.
+        """Choose candidates to label.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             All samples.
         y : array-like of shape (n_samples,)
-            Labels, some missing.
+            Labels, some of them missing.
         candidates : None, array-like of int, or array-like of shape (n_candidates, n_features), default=None
-            Unlabeled rows of ``X``, rows of ``X`` by number, or other samples.
+            None for the unlabeled rows of ``X``, or indices of rows of ``X``, or other samples.
         batch_size : int, default=1
-            Candidates to choose.
+            Number of candidates to choose.
         return_utilities : bool, default=False
-            Whether to return utilities too.
+            Whether to return utilities, too.
 
         Returns
         -------
         query_indices : ndarray of shape (batch_size,)
-            Rows of ``X``, or of ``candidates`` if these are samples.
+            Indices of rows of ``X``, or of ``candidates`` if these are samples.
         utilities : ndarray of shape (batch_size, n_samples) or (batch_size, n_candidates)
-            Gains before each choice; NaN for what was no candidate.
+            Gains before each choice; NaN for rows that were no candidates.
         """
         return self._ask(X, y, candidates, batch_size, return_utilities, self._choose)
 
@@ -407,23 +411,23 @@ class SubmodularBatch(_Strategy):
         return places, lambda: self._gains(X[known], y[known], pool, places)
 
     def _gains(self, known, labels, pool, places):
-        """The gain of every candidate before each choice, as the objective is written."""
-        how = json.loads(kernel_json(self.kernel, self.gamma, pool))
+        """Gain of each candidate in the objective, before each choice."""
+        kernel_params = json.loads(kernel_json(self.kernel, self.gamma, pool))
         if self.kernel == "linear":
             known, pool = unit_rows(known) if len(known) else known, unit_rows(pool)
-        alike = similarity(pool, pool, how)
-        pull = np.zeros(len(pool))
+        similarities = similarity(pool, pool, kernel_params)
+        label_sum = np.zeros(len(pool))
         if len(known):
             sign = 2.0 * np.unique(labels, return_inverse=True)[1] - 1.0
-            pull = similarity(pool, known, how) @ sign
+            label_sum = similarity(pool, known, kernel_params) @ sign
         weight = self._weights(len(pool), len(known), len(places))
-        gain = -weight["labeled"] * np.abs(pull) - weight["density"] * alike.sum(axis=1)
-        gain -= weight["diversity"] * np.diag(alike)
+        gain = -weight["labeled"] * np.abs(label_sum) - weight["density"] * similarities.sum(axis=1)
+        gain -= weight["diversity"] * np.diag(similarities)
         steps = np.empty((len(places), len(pool)))
         for step, place in enumerate(places):
             steps[step] = gain
             steps[step, places[:step]] = np.nan
-            gain = gain - 2.0 * weight["diversity"] * alike[place]
+            gain = gain - 2.0 * weight["diversity"] * similarities[place]
         return steps
 
     def _weights(self, rows, labels, count):

@@ -1,4 +1,4 @@
-"""What must work with numpy and scikit-learn alone. Run by ``python/check``, not by pytest."""
+"""Checks the parts that need only numpy and scikit-learn. ``python/check`` runs this file; pytest does not."""
 
 import importlib.util
 

@@ -1,4 +1,4 @@
-"""Strategies against what they promise, and modAL's own examples with the import changed."""
+"""Query strategies against their definitions, and the examples of modAL with changed imports."""
 
 import numpy as np
 import pytest
@@ -51,7 +51,7 @@ def start(strategy, estimator=None, n=120, **kwargs):
 # --- modAL's README
 
 
-def test_readme_zero_to_one(iris):
+def test_modal_readme_first_example(iris):
     X, y = iris
     X_training, y_training, X_pool, y_pool = X[:10], y[:10], X[10:], y[10:]
     learner = ActiveLearner(estimator=RandomForestClassifier(), X_training=X_training, y_training=y_training)
@@ -62,7 +62,7 @@ def test_readme_zero_to_one(iris):
     assert np.array_equal(learner.X_training[-1], X_pool[query_idx][0])
 
 
-def test_readme_replaced_measure(iris):
+def test_modal_readme_entropy_sampling(iris):
     X, y = iris
     learner = ActiveLearner(
         estimator=RandomForestClassifier(random_state=0),
@@ -76,7 +76,7 @@ def test_readme_replaced_measure(iris):
     np.testing.assert_allclose(np.sort(entropy[query_idx]), np.sort(entropy)[-3:])
 
 
-def test_readme_own_strategy(iris):
+def test_modal_readme_custom_strategy(iris):
     def random_sampling(classifier, X_pool):
         n_samples = len(X_pool)
         query_idx = np.random.choice(range(n_samples))
@@ -92,11 +92,11 @@ def test_readme_own_strategy(iris):
     query_idx, query_inst = learner.query(X[10:])
     assert np.array_equal(query_inst, X[10:][query_idx])
     learner.teach(query_inst.reshape(1, -1), y[10:][query_idx].reshape(1))
-    learner.teach(query_inst, y[10:][query_idx])  # a single row as it comes
+    learner.teach(query_inst, y[10:][query_idx])  # a single row as `query` returned it
     assert len(learner.y_training) == 12
 
 
-def test_readme_active_regression():
+def test_modal_readme_active_regression():
     rng = np.random.RandomState(0)
     X = rng.choice(np.linspace(0, 20, 10000), size=200, replace=False).reshape(-1, 1)
     y = np.sin(X) + rng.normal(scale=0.3, size=X.shape)
@@ -126,7 +126,7 @@ def test_readme_active_regression():
     assert len(regressor.y_training) == 15 and error() < before
 
 
-def test_asking_learns_iris(iris):
+def test_margin_sampling_learns_iris_with_few_queries(iris):
     X, y = iris
     pool, truth = X[6:100], y[6:100]
     learner = ActiveLearner(evermargin.SVC(), active.margin_sampling, X[:6], y[:6])
@@ -141,26 +141,26 @@ def test_asking_learns_iris(iris):
 # --- the learner
 
 
-def test_only_new_goes_on_where_the_estimator_can():
+def test_only_new_uses_partial_fit_if_the_estimator_has_it():
     X, y = make_moons(100, random_state=0)
     learner = ActiveLearner(SGDClassifier(random_state=0), active.margin_sampling, X[:50], y[:50])
     expected = SGDClassifier(random_state=0).fit(X[:50], y[:50]).partial_fit(X[50:60], y[50:60])
     learner.teach(X[50:60], y[50:60], only_new=True)
     assert np.array_equal(learner.estimator.coef_, expected.coef_)
     assert len(learner.y_training) == 60
-    anew = ActiveLearner(LinearSVC(), X_training=X[:50], y_training=y[:50])
-    anew.teach(X[50:60], y[50:60], only_new=True)
-    assert np.array_equal(anew.estimator.coef_, LinearSVC().fit(X[50:60], y[50:60]).coef_)
+    learner = ActiveLearner(LinearSVC(), X_training=X[:50], y_training=y[:50])
+    learner.teach(X[50:60], y[50:60], only_new=True)
+    assert np.array_equal(learner.estimator.coef_, LinearSVC().fit(X[50:60], y[50:60]).coef_)
 
 
-def test_first_labels_by_partial_fit():
+def test_first_labels_are_learned_with_partial_fit():
     X, y = make_moons(40, random_state=0)
     learner = ActiveLearner(SGDClassifier(random_state=0), active.margin_sampling)
     learner.teach(X, y, only_new=True)
     assert learner.score(X, y) > 0.6
 
 
-def test_bootstrap_draws_with_replacement():
+def test_bootstrap_draws_rows_with_replacement():
     class Recorder(LogisticRegression):
         def fit(self, X, y):
             self.seen = len(np.unique(X, axis=0))
@@ -176,7 +176,7 @@ def test_bootstrap_draws_with_replacement():
 @pytest.mark.parametrize(
     "strategy", [active.random_sampling, active.margin_sampling, active.diverse_sampling]
 )
-def test_without_labels_chance_decides(strategy):
+def test_queries_are_random_without_labels(strategy):
     learner = ActiveLearner(LogisticRegression(), strategy)
     X = np.arange(40.0).reshape(20, 2)
     seen = {int(learner.query(X, random_state=s)[0][0]) for s in range(30)}
@@ -185,7 +185,7 @@ def test_without_labels_chance_decides(strategy):
     assert learner.classes_.tolist() == [0, 1]
 
 
-def test_metrics_are_those_of_the_rows():
+def test_metrics_are_the_utilities_of_the_queried_rows():
     learner, X, _ = start(active.margin_sampling)
     index, rows, metrics = learner.query(X, n_instances=4, return_metrics=True)
     near = np.abs(learner.decision_function(X))
@@ -194,7 +194,7 @@ def test_metrics_are_those_of_the_rows():
     assert own.query(X, return_metrics=True)[2] is None
 
 
-def test_mistakes_are_explained():
+def test_error_messages_name_the_mistake():
     X, y = make_moons(20, random_state=0)
     with pytest.raises(ValueError, match="both X_training and y_training"):
         ActiveLearner(LogisticRegression(), X_training=X)
@@ -213,8 +213,8 @@ def test_mistakes_are_explained():
     assert "20 labels" in repr(learner)
 
 
-@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")  # of the scaler
-def test_what_is_refused_changes_nothing():
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")  # from the scaler
+def test_failed_updates_leave_the_learner_unchanged():
     X, y = make_moons(60, noise=0.1, random_state=0)
     bad = np.array([[np.nan, 0.0]])
     for estimator in (SVC(), evermargin.SVC(), make_pipeline(StandardScaler(), SVC()), SGDClassifier(random_state=0)):
@@ -239,16 +239,16 @@ def test_what_is_refused_changes_nothing():
 
 @pytest.mark.parametrize("strategy", [s for s in STRATEGIES if s is not active.entropy_sampling])
 @pytest.mark.parametrize("make", [SVC, evermargin.SVC, lambda: make_pipeline(StandardScaler(), SVC())])
-def test_it_may_begin_from_nothing(strategy, make):
+def test_learner_can_start_without_labels(strategy, make):
     X, y = make_moons(80, noise=0.1, random_state=0)
     pool, truth = X[np.argsort(y)], np.sort(y)
     learner = ActiveLearner(make(), strategy)
-    learner.teach(pool[:1], truth[:1])  # class 0, and so are the next
+    learner.teach(pool[:1], truth[:1])  # class 0, like the following rows
     learner.teach(pool[1:3], truth[1:3])
     assert not hasattr(learner.estimator, "classes_") and len(learner.y_training) == 3
     seen = {int(learner.query(pool, random_state=s)[0][0]) for s in range(30)}
     if strategy not in (active.submod_sampling, active.relaxed_sampling, active.density_sampling):
-        assert len(seen) > 5  # by chance
+        assert len(seen) > 5  # random choices
     for step in range(20):
         index, row = learner.query(pool, random_state=step)
         learner.teach(row, truth[index])
@@ -257,7 +257,7 @@ def test_it_may_begin_from_nothing(strategy, make):
     assert learner.classes_.tolist() == [0, 1] and len(learner.y_training) == 24
 
 
-def test_rows_that_waited_are_learned_with_the_first_of_another_class():
+def test_stored_rows_are_learned_when_a_second_class_appears():
     X, y = make_moons(40, random_state=0)
     zero, one = X[y == 0], X[y == 1]
     learner = ActiveLearner(GaussianNB())
@@ -267,9 +267,9 @@ def test_rows_that_waited_are_learned_with_the_first_of_another_class():
     assert learner.estimator.class_count_.tolist() == [20, 20]
     learner.teach(zero, np.zeros(20, int), only_new=True)
     assert learner.estimator.class_count_.tolist() == [40, 20]
-    told = ActiveLearner(GaussianNB())
-    told.teach(zero, np.zeros(20, int), only_new=True, classes=[0, 1])
-    assert told.estimator.class_count_.tolist() == [20, 0]
+    declared = ActiveLearner(GaussianNB())
+    declared.teach(zero, np.zeros(20, int), only_new=True, classes=[0, 1])
+    assert declared.estimator.class_count_.tolist() == [20, 0]
     fitted = ActiveLearner(GaussianNB().fit(X, y))
     fitted.teach(zero, np.zeros(20, int), only_new=True)
     assert fitted.estimator.class_count_.tolist() == [40, 20]
@@ -281,7 +281,7 @@ def test_rows_that_waited_are_learned_with_the_first_of_another_class():
     assert regression.predict(X[:1]) == pytest.approx([0.5])
 
 
-def test_sparse_and_frames():
+def test_accepts_sparse_matrices_and_data_frames():
     X, y = make_moons(60, noise=0.1, random_state=0)
     S = sparse.csr_matrix(X)
     learner = ActiveLearner(LogisticRegression(), active.diverse_sampling, S[:20], y[:20])
@@ -302,7 +302,7 @@ def test_sparse_and_frames():
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_every_strategy_gives_distinct_rows_and_repeats_itself(strategy):
+def test_every_strategy_returns_distinct_rows_reproducibly(strategy):
     learner, X, _ = start(strategy)
     first, _ = learner.query(X, n_instances=7, random_state=5)
     again, _ = learner.query(X, n_instances=7, random_state=5)
@@ -312,32 +312,32 @@ def test_every_strategy_gives_distinct_rows_and_repeats_itself(strategy):
     assert sorted(everything.tolist()) == list(range(5))
 
 
-def test_margin_takes_the_nearest():
+def test_margin_sampling_returns_the_nearest_rows():
     learner, X, _ = start(active.margin_sampling, SVC(gamma=2))
     index, _ = learner.query(X, n_instances=5)
     near = np.abs(learner.decision_function(X))
     assert np.array_equal(index, np.argsort(near, kind="stable")[:5])
 
 
-def test_closeness_of_pairs_is_the_same_for_both_libraries():
+def test_one_vs_one_closeness_is_the_same_for_scikit_learn_models():
     X, y = make_blobs(150, centers=4, cluster_std=2.5, random_state=0)
     theirs = SVC(C=1, gamma=0.1, tol=1e-8).fit(X, y)
     ours = evermargin.SVC(C=1, gamma=0.1, multi="one-vs-one").fit(X, y)
     a, b = active.closeness(theirs, X), active.closeness(ours, X)
     np.testing.assert_allclose(a, b, atol=5e-3)  # solved to 1e-3
     pairs = theirs.set_params(decision_function_shape="ovo").decision_function(X)
-    lead = np.empty(len(X))
+    smallest = np.empty(len(X))
     for i, c in enumerate(theirs.predict(X)):
         own = [f if c == p else -f for (p, q), f in zip(PAIRS, pairs[i]) if c in (p, q)]
-        lead[i] = max(0.0, min(own))
-    np.testing.assert_allclose(a, lead, atol=1e-12)
-    assert lead.min() < 0.1 < lead.max()
+        smallest[i] = max(0.0, min(own))
+    np.testing.assert_allclose(a, smallest, atol=1e-12)
+    assert smallest.min() < 0.1 < smallest.max()
 
 
 PAIRS = [(p, q) for p in range(4) for q in range(p + 1, 4)]
 
 
-def test_closeness_of_one_output_a_class_is_half_the_lead():
+def test_closeness_is_half_the_difference_of_the_two_largest_scores():
     X, y = make_blobs(90, centers=3, cluster_std=2, random_state=0)
     model = LinearSVC().fit(X, y)
     top = np.sort(model.decision_function(X), axis=1)
@@ -364,7 +364,7 @@ def test_closeness_is_the_same_through_pipelines_and_searches(machine):
         np.testing.assert_allclose(active.closeness(ActiveLearner(one), X), expected, rtol=1e-12)
 
 
-def test_small_pools_hold_what_they_promise():
+def test_small_pool_finds_one_of_the_nearest_5_percent():
     near = np.random.RandomState(0).permutation(1000) / 1000.0
 
     class Known:
@@ -378,19 +378,19 @@ def test_small_pools_hold_what_they_promise():
     assert np.array_equal(nearest, np.argsort(near)[:3])
 
 
-def test_diverse_batch_is_the_greedy_one():
+def test_diverse_sampling_is_the_greedy_maximum():
     learner, X, _ = start(active.diverse_sampling, SVC(gamma=2))
     index, _ = learner.query(X, n_instances=6, gamma=1.5)
-    doubt = np.maximum(0, 1 - active.closeness(learner, X))
-    alike = rbf_kernel(X, gamma=1.5)
+    uncertainty = np.maximum(0, 1 - active.closeness(learner, X))
+    similarities = rbf_kernel(X, gamma=1.5)
     covered = np.zeros(len(X))
     for chosen in index:
-        gain = doubt @ np.maximum(0, alike - covered[:, None])
-        assert gain[chosen] >= gain[doubt > 0].max() - 1e-5  # kernels in single precision
-        covered = np.maximum(covered, alike[:, chosen])
+        gain = uncertainty @ np.maximum(0, similarities - covered[:, None])
+        assert gain[chosen] >= gain[uncertainty > 0].max() - 1e-5  # kernels in single precision
+        covered = np.maximum(covered, similarities[:, chosen])
 
 
-def test_submodular_batch_is_the_greedy_one_and_its_relaxation_is_no_worse():
+def test_submod_sampling_is_the_greedy_maximum_and_its_relaxation_beats_chance():
     learner, X, _ = start(active.submod_sampling)
     known, sign = learner.X_training, 2.0 * learner.y_training - 1
     index, _ = learner.query(X, n_instances=5, gamma=1.0)
@@ -411,7 +411,7 @@ def test_submodular_batch_is_the_greedy_one_and_its_relaxation_is_no_worse():
     assert value(relaxed) > np.mean([value(np.random.RandomState(s).permutation(n)[:5]) for s in range(50)])
 
 
-def test_submodular_batches_are_of_two_classes(iris):
+def test_submod_sampling_needs_two_classes(iris):
     X, y = iris
     with pytest.raises(ValueError, match="two classes, and there are 3"):
         active.submod_sampling(None, X, X_labeled=X[:30], y_labeled=y[:30])
@@ -420,7 +420,7 @@ def test_submodular_batches_are_of_two_classes(iris):
     assert len(active.submod_sampling(None, X, n_instances=4)) == 4
 
 
-def test_committee_disagrees_where_members_do(iris):
+def test_committee_sampling_returns_rows_of_largest_vote_entropy(iris):
     X, y = iris
     forest = RandomForestClassifier(25, max_depth=3, random_state=0).fit(X[:50], y[:50])
     index, utility = active.committee_sampling(forest, X[50:], n_instances=5, return_metrics=True)
@@ -435,10 +435,10 @@ def test_committee_disagrees_where_members_do(iris):
         active.committee_sampling(members[:1], X)
 
 
-def test_density_leaves_lonely_rows_alone():
+def test_density_sampling_avoids_isolated_rows():
     rng = np.random.RandomState(0)
-    crowd = rng.normal(0, 0.3, (50, 2))
-    X = np.concatenate([crowd, [[0.0, 30.0]]])
+    dense_cluster = rng.normal(0, 0.3, (50, 2))
+    X = np.concatenate([dense_cluster, [[0.0, 30.0]]])
     model = LinearSVC(C=10).fit([[-2.0, 0.0], [2.0, 0.0]], [0, 1])
     assert active.margin_sampling(model, np.array([[0.5, 0.0], [0.0, 30.0]])) == [1]
     assert active.density_sampling(model, X)[0] != 50
@@ -446,11 +446,11 @@ def test_density_leaves_lonely_rows_alone():
 
 
 @pytest.mark.parametrize("strategy", [active.margin_sampling, active.small_pool_sampling])
-def test_better_than_chance_on_moons(strategy):
-    def area(how, seed):
+def test_strategy_beats_random_sampling_on_moons(strategy):
+    def area(strategy, seed):
         X, y = make_moons(500, noise=0.2, random_state=seed)
         first = np.concatenate([np.flatnonzero(y[:250] == c)[:2] for c in (0, 1)])
-        learner, left, scores = ActiveLearner(SVC(C=10), how, X[first], y[first]), np.arange(250), []
+        learner, left, scores = ActiveLearner(SVC(C=10), strategy, X[first], y[first]), np.arange(250), []
         for step in range(25):
             index, row = learner.query(X[left], random_state=1000 * seed + step)
             learner.teach(row, y[left[index]])

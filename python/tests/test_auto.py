@@ -1,4 +1,4 @@
-"""AutoSemiSupervised: labels for all rows, the table of candidates, the estimated accuracy."""
+"""AutoSemiSupervised: labels of all rows, attributes of candidates, estimated accuracy."""
 
 import math
 
@@ -17,7 +17,7 @@ def moons(per_class):
     return X, y, few
 
 
-def test_six_labels_are_enough_for_moons():
+def test_six_labels_suffice_for_moons():
     X, y, few = moons(3)
     model = AutoSemiSupervised().fit(X, few)
     unlabeled = few == -1

@@ -1,4 +1,4 @@
-"""The same data, parameters and seed give the same numbers as the command line, to the last bit."""
+"""Results are bit-identical to the command line with the same data, parameters and seed."""
 
 import subprocess
 
@@ -38,7 +38,7 @@ SUPERVISED = [
 
 
 @pytest.mark.parametrize("model, learner", [(evermargin.SVC(), "svc"), (evermargin.LinearSVC(), "linear")], ids=str)
-def test_many_classes_and_sparse_rows(model, learner, command_line, tmp_path):
+def test_decision_values_of_several_classes_and_sparse_rows_match(model, learner, command_line, tmp_path):
     X, y = make_classification(150, 8, n_informative=5, n_classes=3, random_state=0)
     X[np.abs(X) < 0.8] = 0.0
     lines = [
@@ -47,16 +47,16 @@ def test_many_classes_and_sparse_rows(model, learner, command_line, tmp_path):
     (tmp_path / "d.svm").write_text("\n".join(lines) + "\n")
     fit = [command_line, "fit", tmp_path / "d.svm", "-o", tmp_path / "m.evm", "--learner", learner, "--scale", "none"]
     command(*fit)
-    command(command_line, "predict", tmp_path / "m.evm", tmp_path / "d.svm", "-o", tmp_path / "said.tsv")
-    header, *rows = [line.split("\t") for line in (tmp_path / "said.tsv").read_text().splitlines()]
-    said = np.array([[float(v) for v in row[1:4]] for row in rows])
+    command(command_line, "predict", tmp_path / "m.evm", tmp_path / "d.svm", "-o", tmp_path / "expected.tsv")
+    header, *rows = [line.split("\t") for line in (tmp_path / "expected.tsv").read_text().splitlines()]
+    expected = np.array([[float(v) for v in row[1:4]] for row in rows])
     model.fit(sparse.csr_matrix(X), y)
     assert header[0] == "label" and [int(row[0]) for row in rows] == list(model.predict(X))
-    assert (model._said(sparse.csr_matrix(X))[1] == said).all()
+    assert (model._raw_predictions(sparse.csr_matrix(X))[1] == expected).all()
 
 
 @pytest.mark.parametrize("model, words", SUPERVISED, ids=lambda v: str(v))
-def test_fit_and_predict(model, words, command_line, tmp_path):
+def test_decision_values_match(model, words, command_line, tmp_path):
     X, y = make_classification(150, 8, n_informative=4, flip_y=0.1, random_state=0)
     write(tmp_path / "d.csv", X, y)
     learner, *more = words
@@ -66,11 +66,11 @@ def test_fit_and_predict(model, words, command_line, tmp_path):
         del more[more.index("--scale") : more.index("--scale") + 2]
     data = [tmp_path / "d.csv", "--label", "label"]
     command(command_line, "fit", *data, "-o", tmp_path / "m.evm", "--learner", learner, *more)
-    command(command_line, "predict", tmp_path / "m.evm", *data, "-o", tmp_path / "said.tsv")
-    header, *rows = (tmp_path / "said.tsv").read_text().splitlines()
+    command(command_line, "predict", tmp_path / "m.evm", *data, "-o", tmp_path / "expected.tsv")
+    header, *rows = (tmp_path / "expected.tsv").read_text().splitlines()
     column = header.split("\t").index("1") if "1" in header.split("\t") else 1
-    said = np.array([float(row.split("\t")[column]) for row in rows])
-    assert (model.fit(X, y).decision_function(X) == said).all()
+    expected = np.array([float(row.split("\t")[column]) for row in rows])
+    assert (model.fit(X, y).decision_function(X) == expected).all()
 
 
 @pytest.mark.parametrize(
@@ -78,13 +78,13 @@ def test_fit_and_predict(model, words, command_line, tmp_path):
     [
         (getattr(evermargin, name)(), getattr(evermargin, name)._learner)
         for name in evermargin.__all__
-        if name != "BranchBoundS3VM"  # takes long by its nature
+        if name != "BranchBoundS3VM"  # takes too long
         and isinstance(getattr(evermargin, name), type)
         and issubclass(getattr(evermargin, name), SemiSupervisedClassifier)
     ],
     ids=str,
 )
-def test_label(model, learner, command_line, tmp_path):
+def test_transductive_labels_match(model, learner, command_line, tmp_path):
     X, y = make_moons(120, noise=0.1, random_state=0)
     few = np.where(np.arange(120) < 12, y, -1)
     write(tmp_path / "d.csv", X, np.where(few < 0, "?", few.astype(str)))

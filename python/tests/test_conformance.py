@@ -1,4 +1,4 @@
-"""scikit-learn's own checks, over every estimator, dense and sparse: what fails is named here, with its reason."""
+"""The estimator checks of scikit-learn for all estimators, with the reason of each expected failure."""
 
 import pytest
 from sklearn.utils.estimator_checks import check_classifiers_classes, parametrize_with_checks
@@ -12,29 +12,30 @@ ESTIMATORS = [
     if isinstance(cls := getattr(evermargin, name), type) and issubclass(cls, LargeMarginEstimator)
 ]
 
-#: The exact search goes through a tree that doubles with every row.
+#: The search tree of branch and bound can double with each row.
 SETTINGS = {evermargin.BranchBoundS3VM: {"max_nodes": 20}}
 
-ONE_STEP_A_SAMPLE = {
-    f"check_sample_weight_equivalence_on_{kind}_data": "one step a sample: k copies are k steps, weight k is one"
+ONE_STEP_PER_SAMPLE = {
+    f"check_sample_weight_equivalence_on_{kind}_data": "one step per sample: k copies take k steps, a row of weight k takes one"
     for kind in ("dense", "sparse")
 }
-MINUS_ONE = {"check_classifiers_classes": "-1 marks rows without a label; passes with missing_label=None"}
+MINUS_ONE = {"check_classifiers_classes": "-1 marks unlabeled rows; passes with missing_label=None"}
 LARGE_LAMBDA = {
-    "check_class_weight_classifiers": "lambda follows the length of the rows and also holds the constant, so that "
-    "weights of classes cannot turn noise into one class"
+    "check_class_weight_classifiers": "lambda depends on the norm of the rows and also regularizes the intercept, so that "
+    "class weights cannot make the model predict one class for noise"
 }
 
 
 def expected(estimator):
-    """Checks that fail, and why."""
+    """Checks that are expected to fail, and the reasons."""
     reasons = {}
     if isinstance(estimator, (evermargin.LASVMClassifier, evermargin.Perceptron, evermargin.SequentialMED)):
-        reasons |= ONE_STEP_A_SAMPLE
+        reasons |= ONE_STEP_PER_SAMPLE
     if isinstance(estimator, (evermargin.LinearTSVM, evermargin.LinearDA)):
         reasons |= LARGE_LAMBDA
-    named_like_theirs = isinstance(estimator, evermargin.LabelPropagation)  # and spared by name
-    if isinstance(estimator, SemiSupervisedClassifier) and estimator.missing_label == -1 and not named_like_theirs:
+    # scikit-learn exempts its own LabelPropagation from this check by the class name
+    exempt_by_name = isinstance(estimator, evermargin.LabelPropagation)
+    if isinstance(estimator, SemiSupervisedClassifier) and estimator.missing_label == -1 and not exempt_by_name:
         reasons |= MINUS_ONE
     return reasons
 
@@ -52,7 +53,7 @@ def instances():
 
 
 @parametrize_with_checks(list(instances()), expected_failed_checks=expected)
-def test_scikit_learn(estimator, check):
+def test_scikit_learn_check(estimator, check):
     if "missing_label=None" in repr(estimator) and check.func is not check_classifiers_classes:
-        pytest.skip("runs with -1 as the mark")
+        pytest.skip("runs with missing_label=-1")
     check(estimator)

@@ -1,8 +1,8 @@
-"""Pages and scripts of the documentation run as they stand.
+"""Runs the code of documentation pages and example scripts.
 
-Blocks of a page run in order, in one folder and one namespace: ``python`` as doctests where they have prompts, as a script
-elsewhere; ``sh`` with the command line on the path; blocks in ``<!-- setup LANGUAGE … -->`` too. Pages without Python are
-run by ``crates/evermargin-cli/tests/cli/book``.
+The blocks of a page run in order, in one folder and one namespace: ``python`` blocks with prompts as doctests, other
+``python`` blocks as scripts, ``sh`` blocks with the command line on the path; blocks in ``<!-- setup LANGUAGE … -->``
+run, too. ``crates/evermargin-cli/tests/cli/book`` runs the pages without Python.
 """
 
 import doctest
@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 SCRIPTS = sorted((DOCS / "examples").glob("*.py"))
 
-#: What a page needs beside numpy and scikit-learn.
+#: Modules that pages need in addition to numpy and scikit-learn.
 NEEDS = {
     "onnx.md": ("onnxruntime",),
     "python-active.md": ("skactiveml", "matplotlib"),
@@ -26,7 +26,7 @@ NEEDS = {
 
 
 def blocks(path):
-    """(language, number of the first line, text) of each block of a page."""
+    """Language, number of the first line and text of each block of a page."""
     found, lines = [], enumerate(path.read_text().splitlines(), 1)
     for number, line in lines:
         start = line.lstrip()
@@ -61,11 +61,11 @@ def run_python(page, number, text, names):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
-def test_page(page, request, tmp_path, monkeypatch):
+def test_code_of_page_runs(page, request, tmp_path, monkeypatch):
     for peer in NEEDS.get(page.name, ()):
         pytest.importorskip(peer)
     all_blocks, names = blocks(page), {"__name__": "page"}
-    # The README's commands belong to the tests of the command line; its Python needs none of their files.
+    # The tests of the command line run the commands of the README; its Python does not need their files.
     commands = page.parent == DOCS and any(b[0] == "sh" for b in all_blocks)
     if commands:
         program = Path(request.getfixturevalue("command_line"))
@@ -79,12 +79,12 @@ def test_page(page, request, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda p: p.name)
-def test_script_ends_with_a_picture(script, tmp_path):
+def test_script_writes_a_figure(script, tmp_path):
     pytest.importorskip("matplotlib")
-    picture = tmp_path / "picture.svg"
-    subprocess.run([sys.executable, str(script), str(picture)], check=True, cwd=tmp_path, timeout=300)
-    assert picture.read_text().rstrip().endswith("</svg>")
+    figure = tmp_path / "figure.svg"
+    subprocess.run([sys.executable, str(script), str(figure)], check=True, cwd=tmp_path, timeout=300)
+    assert figure.read_text().rstrip().endswith("</svg>")
 
 
-def test_there_are_pages_and_scripts():
+def test_finds_pages_and_scripts():
     assert len(PAGES) >= 7 and len(SCRIPTS) >= 5

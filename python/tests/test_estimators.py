@@ -1,4 +1,4 @@
-"""What scikit-learn's checks do not look at: layouts, weights, settings, errors, companions."""
+"""Behavior of estimators beyond the checks of scikit-learn: layouts, weights, parameters, errors, pipelines."""
 
 import pickle
 import re
@@ -38,7 +38,7 @@ def quick(cls, **kwargs):
 
 
 def few_labels(cls, y):
-    """Labels as ``cls`` takes them: all, or one in four for those that use unlabeled rows."""
+    """All labels, or one in four if ``cls`` is semi-supervised."""
     if not issubclass(cls, SemiSupervisedClassifier):
         return y
     few = np.where(np.arange(len(y)) % 4 == 0, y, -1)
@@ -61,7 +61,7 @@ def test_dense_and_sparse_agree(cls):
 
 
 @pytest.mark.parametrize("cls", ESTIMATORS)
-def test_pickles_are_the_same_to_the_last_bit(cls, tmp_path):
+def test_pickled_estimators_are_bit_identical(cls, tmp_path):
     X, y = make_moons(60, noise=0.1, random_state=0)
     model = quick(cls).fit(X, few_labels(cls, y))
     joblib.dump(model, tmp_path / "model")
@@ -71,15 +71,15 @@ def test_pickles_are_the_same_to_the_last_bit(cls, tmp_path):
 
 
 @pytest.mark.parametrize("cls", ESTIMATORS)
-def test_threads_change_nothing(cls):
+def test_results_do_not_depend_on_the_number_of_threads(cls):
     X, y = load_digits(return_X_y=True)
     X, y = X[:150] / 16, y[:150] % 2
     y = few_labels(cls, y)
-    said = []
+    models = []
     for threads in (1, 3, 0):
         evermargin.set_threads(threads)
-        said.append(quick(cls, **({"random_state": 7} if hasattr(cls(), "random_state") else {})).fit(X, y))
-    f = [model.decision_function(X) for model in said]
+        models.append(quick(cls, **({"random_state": 7} if hasattr(cls(), "random_state") else {})).fit(X, y))
+    f = [model.decision_function(X) for model in models]
     assert (f[0] == f[1]).all() and (f[0] == f[2]).all()
 
 
@@ -97,12 +97,12 @@ def test_same_optimum_as_scikit_learn():
     assert pairs.shape == (150, 3)
 
 
-def test_weights_of_classes_and_rows():
+def test_class_weights_equal_sample_weights():
     X, y = make_classification(120, weights=[0.9], flip_y=0.1, random_state=1)
     names = np.array(["no", "yes"])[y]
     plain = SVC(class_weight={"no": 1.0, "yes": 9.0}).fit(X, names)
     rows = SVC().fit(X, names, sample_weight=np.where(y == 1, 9.0, 1.0))
-    # Weights of rows count in gamma="scale", those of classes do not.
+    # Sample weights affect gamma="scale", class weights do not.
     gamma = 1 / (X.shape[1] * X.var())
     plain, rows = plain.set_params(gamma=gamma).fit(X, names), rows.set_params(gamma=gamma)
     rows.fit(X, names, sample_weight=np.where(y == 1, 9.0, 1.0))
@@ -110,7 +110,7 @@ def test_weights_of_classes_and_rows():
     assert (SVC(class_weight="balanced").fit(X, names).predict(X) == "yes").sum() > (y == 1).sum() / 2
 
 
-def test_companions():
+def test_works_with_pipelines_searches_and_calibration():
     X, y = load_iris(return_X_y=True)
     pipe = make_pipeline(StandardScaler(), SVC())
     search = GridSearchCV(pipe, {"svc__C": [0.1, 1, 10], "svc__gamma": ["scale", 0.1]}, cv=3).fit(X, y)
@@ -124,7 +124,7 @@ def test_companions():
     assert list(words.predict(["good good", "bad bad"])) == [1, 0]
 
 
-def test_feature_names_and_words_as_classes():
+def test_data_frames_and_text_classes():
     pandas = pytest.importorskip("pandas")
     X, y = load_iris(return_X_y=True)
     frame = pandas.DataFrame(X, columns=list("abcd"))
@@ -132,7 +132,7 @@ def test_feature_names_and_words_as_classes():
     assert list(model.feature_names_in_) == list("abcd") and set(model.predict(frame)) == {"x", "y", "z"}
 
 
-def test_minus_one_teaches():
+def test_minus_one_as_a_class_is_an_error_with_a_remedy():
     X, y = make_moons(40, random_state=0)
     with pytest.raises(ValueError, match="-1 means unlabeled here.*missing_label=None"):
         LapSVC().fit(X, 2 * y - 1)
@@ -141,7 +141,7 @@ def test_minus_one_teaches():
 
 
 @pytest.mark.parametrize("missing, mark", [(-1, -1), (float("nan"), np.nan), (None, None), ("?", "?")])
-def test_any_mark_of_missing_labels(missing, mark):
+def test_missing_label_can_be_any_value(missing, mark):
     X, y = make_moons(100, noise=0.05, random_state=0)
     values = np.array(["a", "b"], dtype=object)[y] if missing in (None, "?") else y.astype(float)
     few = np.array(values, dtype=object)
@@ -152,7 +152,7 @@ def test_any_mark_of_missing_labels(missing, mark):
     assert (model.transduction_ == values).mean() > 0.95
 
 
-def test_what_a_semi_supervised_learner_tells():
+def test_attributes_of_a_semi_supervised_estimator():
     X, y = make_moons(200, noise=0.1, random_state=2)
     model = LapSVC(gamma=10).fit(X, few_labels(LapSVC, y))
     assert model.transduction_.shape == (200,) and set(model.transduction_) == {0, 1}
@@ -165,7 +165,7 @@ def test_what_a_semi_supervised_learner_tells():
 @pytest.mark.parametrize(
     "cls", [SVC, evermargin.LabelPropagation, LASVMClassifier, evermargin.NeverEndingClassifier, evermargin.SequentialMED]
 )
-def test_a_fit_that_fails_changes_nothing(cls):
+def test_failed_fit_leaves_the_model_unchanged(cls):
     X, y = load_iris(return_X_y=True)
     model = cls()
     with pytest.raises(ValueError):
@@ -173,21 +173,21 @@ def test_a_fit_that_fails_changes_nothing(cls):
     with pytest.raises(NotFittedError):
         model.predict(X)
     model.set_params(C=1.0).fit(X, y)
-    said = model.predict(X)
+    predicted = model.predict(X)
     with pytest.raises(ValueError):
         model.set_params(C=-1).fit(X[:, :2], np.where(y == 0, "a", "b"))
-    assert (model.predict(X) == said).all() and list(model.classes_) == [0, 1, 2]
+    assert (model.predict(X) == predicted).all() and list(model.classes_) == [0, 1, 2]
 
 
 @pytest.mark.parametrize("kind", [int, float, bool])
-def test_keys_of_class_weights_are_equal_not_spelled_alike(kind):
+def test_keys_of_class_weight_match_classes_by_value(kind):
     X, y = make_moons(40, random_state=0)
     f = [SVC(class_weight={key(0): 1.0, key(1): 5.0}).fit(X, y.astype(kind)).decision_function(X) for key in (int, float, bool)]
     assert (f[0] == f[1]).all() and (f[0] == f[2]).all()
 
 
 @pytest.mark.parametrize("cls", [LapSVC, evermargin.NeverEndingClassifier])
-def test_labels_that_cannot_be_meant_are_refused(cls):
+def test_ambiguous_labels_are_an_error(cls):
     X, _ = make_moons(6, random_state=0)
     for y, words in [
         (np.array(["a", "b", np.nan, "a", "b", "a"], dtype=object), "NaN or None"),
@@ -203,14 +203,14 @@ def test_labels_that_cannot_be_meant_are_refused(cls):
     assert list(cls(missing_label=float("nan")).fit(X, gaps).classes_) == ["a", "b"]
 
 
-def test_minus_one_is_no_class_of_a_stream():
+def test_minus_one_cannot_be_declared_as_a_class_of_a_stream():
     X, y = make_moons(40, random_state=0)
     for model in (evermargin.NeverEndingClassifier(), evermargin.SequentialLapMED()):
         with pytest.raises(ValueError, match="missing_label=None"):
             model.partial_fit(X, 2 * y - 1, classes=[-1, 1])
 
 
-def test_a_damaged_matrix_is_refused():
+def test_damaged_sparse_matrix_is_an_error():
     X, y = make_moons(40, random_state=0)
     model, S = SVC().fit(X, y), sparse.csr_matrix(X)
     S.indptr[3] = 10**6
@@ -220,8 +220,8 @@ def test_a_damaged_matrix_is_refused():
 
 @pytest.mark.parametrize("model", [LASVMClassifier(), LASVMClassifier(loss="local"), evermargin.NeverEndingClassifier(scale="none")])
 @pytest.mark.parametrize("share", [1.0, 0.6, 0.1])
-def test_online_machines_see_the_same_in_dense_and_sparse_rows(model, share):
-    """One step follows from the one before: a last digit that differs would change the answer."""
+def test_online_learners_give_the_same_result_for_dense_and_sparse_rows(model, share):
+    """Each step depends on the one before, so that a difference in the last digit would change the result."""
     rng = np.random.RandomState(0)
     X = rng.normal(size=(400, 8)) * (rng.rand(400, 8) < share)
     y = (X[:, 0] + X[:, 1] + 0.3 * rng.normal(size=400) > 0).astype(int)
@@ -229,7 +229,7 @@ def test_online_machines_see_the_same_in_dense_and_sparse_rows(model, share):
     assert np.abs(f[0] - f[1]).max() < 1e-4 * np.abs(f[0]).max()
 
 
-def test_views_as_ranges():
+def test_views_can_be_ranges():
     X, y = make_classification(120, 10, n_informative=8, n_redundant=0, class_sep=2, random_state=0)
     y = few_labels(LapSVC, y)
     models = [
@@ -244,7 +244,7 @@ def test_views_as_ranges():
         evermargin.CoRLS(views=["0", "1"]).fit(X, y)
 
 
-def test_views_as_lists_of_names_and_numbers():
+def test_views_can_be_lists_of_names_and_numbers():
     pandas = pytest.importorskip("pandas")
     X, y = make_classification(120, 5, n_informative=4, n_redundant=0, class_sep=2, random_state=0)
     y, frame = few_labels(LapSVC, y), pandas.DataFrame(X, columns=["title", "body", "a", "b", "c"])
@@ -264,7 +264,7 @@ def test_views_as_lists_of_names_and_numbers():
         evermargin.CoRLS(views=[["title"]]).fit(X, y)
 
 
-def test_errors_teach():
+def test_error_messages_list_allowed_values():
     X, y = make_moons(40, random_state=0)
     for model, words in [
         (SVC(kernel="rbg"), "did you mean rbf"),
@@ -291,14 +291,14 @@ def test_errors_teach():
         SVC(max_iter=1).fit(X, y)
 
 
-def test_precomputed_kernel():
+def test_precomputed_linear_kernel_equals_linear_kernel():
     X, y = load_iris(return_X_y=True)
     K = X @ X.T
     f = SVC(kernel="precomputed").fit(K, y).decision_function(K)
     assert np.allclose(f, SVC(kernel="linear").fit(X, y).decision_function(X), atol=1e-3)
 
 
-def test_clones_know_nothing():
+def test_clones_are_not_fitted():
     X, y = make_moons(40, random_state=0)
     model = SVC(C=3).fit(X, y)
     assert clone(model).C == 3 and not hasattr(clone(model), "classes_")
@@ -306,19 +306,19 @@ def test_clones_know_nothing():
         clone(model).support_vectors_  # noqa: B018
 
 
-def test_parts_of_a_prediction_are_one(monkeypatch):
+def test_prediction_in_blocks_equals_prediction_at_once(monkeypatch):
     X, y = load_digits(return_X_y=True)
     for model in (SVC(probability=True), LinearSVC()):
         model.fit(X[:200], y[:200] % 3)
-        whole = model._said(X)
-        monkeypatch.setattr("evermargin._base.PART", 128)
-        for one, parts in zip(whole, model._said(X)):
+        whole = model._raw_predictions(X)
+        monkeypatch.setattr("evermargin._base.BLOCK_ROWS", 128)
+        for one, parts in zip(whole, model._raw_predictions(X)):
             assert (one is None and parts is None) or (one == parts).all()
         monkeypatch.undo()
 
 
-def test_large_rows_are_not_copied():
-    """Predicting needs far less memory than the rows have."""
+def test_predict_does_not_copy_the_rows():
+    """Prediction needs far less memory than the rows."""
     code = """
         import resource, numpy as np
         from evermargin import SVC
@@ -329,7 +329,7 @@ def test_large_rows_are_not_copied():
         model.predict(X[:1000])
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         model.predict(X)
-        grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024
-        assert grown < X.nbytes / 4, grown
+        growth = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024
+        assert growth < X.nbytes / 4, growth
     """
     subprocess.run([sys.executable, "-c", textwrap.dedent(code)], check=True)

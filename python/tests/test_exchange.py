@@ -1,4 +1,4 @@
-"""Models of other programs, and ours for them."""
+"""Import and export of models: files, LIBSVM, ONNX and scikit-learn."""
 
 import json
 import shutil
@@ -23,13 +23,13 @@ def data(classes, seed=0):
 
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("classes", [2, 3])
-def test_from_sklearn(kernel, classes):
+def test_from_sklearn_keeps_predictions(kernel, classes):
     X, y = data(classes)
     theirs = svm.SVC(kernel=kernel, decision_function_shape="ovo", C=2.0, coef0=0.5).fit(X, y)
     ours = from_sklearn(theirs)
     assert (ours.predict(X) == theirs.predict(X)).all()
     f = ours.decision_function(X)
-    sign = 1 if classes == 2 else -1  # theirs are positive for the first class of a pair
+    sign = 1 if classes == 2 else -1  # scikit-learn: positive for the first class of a pair
     assert np.allclose(f, sign * theirs.decision_function(X), atol=1e-5 * max(1, np.abs(f).max()))
 
 
@@ -61,7 +61,7 @@ def test_from_sklearn_keeps_parameters():
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-def test_from_linear_sklearn(classes):
+def test_from_sklearn_keeps_predictions_of_linear_svc(classes):
     X, y = data(classes)
     theirs = svm.LinearSVC().fit(X, np.array(["a", "b", "c"])[y])
     ours = from_sklearn(theirs)
@@ -69,18 +69,18 @@ def test_from_linear_sklearn(classes):
     assert (ours.predict(X) == theirs.predict(X)).all()
 
 
-def test_what_cannot_be_taken_over():
+def test_from_sklearn_rejects_unsupported_models():
     X, y = data(2)
     with pytest.raises(TypeError, match="only SVC and LinearSVC"):
         from_sklearn(svm.NuSVC().fit(X, y))
-    with pytest.raises(ValueError, match="cannot be taken over"):
+    with pytest.raises(ValueError, match="cannot be converted"):
         from_sklearn(svm.SVC(kernel=lambda a, b: a @ b.T).fit(X, y))
-    with pytest.raises(ValueError, match="break_ties=True cannot be taken over"):
+    with pytest.raises(ValueError, match="break_ties=True is not supported"):
         from_sklearn(svm.SVC(break_ties=True).fit(X, y))
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-def test_libsvm_both_ways(classes, tmp_path):
+def test_libsvm_round_trip(classes, tmp_path):
     X, y = data(classes)
     ours = SVC().fit(X, y)
     text = to_libsvm(ours)
@@ -96,7 +96,7 @@ def test_libsvm_both_ways(classes, tmp_path):
     assert (np.loadtxt(tmp_path / "out") == ours.predict(X)).all()
 
 
-def test_command_line_matches_columns_by_the_names_of_a_saved_model(command_line, tmp_path):
+def test_command_line_matches_columns_by_name_with_a_saved_model(command_line, tmp_path):
     pandas = pytest.importorskip("pandas")
     X, y = load_iris(return_X_y=True)
     frame = pandas.DataFrame(X, columns=["a", "b", "c", "d"])
@@ -111,7 +111,7 @@ def test_command_line_matches_columns_by_the_names_of_a_saved_model(command_line
     assert [int(line) for line in (tmp_path / "out").read_text().split()] == list(ours.predict(frame))
 
 
-def test_files_are_those_of_the_command_line(command_line, tmp_path):
+def test_command_line_reads_saved_models(command_line, tmp_path):
     X, y = load_iris(return_X_y=True)
     ours = LinearSVC().fit(X, y)
     save(ours, tmp_path / "m.evm")
@@ -125,7 +125,7 @@ def test_files_are_those_of_the_command_line(command_line, tmp_path):
         load(tmp_path / "m.evm").fit(X, y)
 
 
-def test_damaged_files_are_refused(tmp_path):
+def test_damaged_files_are_an_error(tmp_path):
     X, y = data(2)
     save(SVC().fit(X, y), tmp_path / "m.evm")
     whole = (tmp_path / "m.evm").read_bytes()
@@ -152,7 +152,7 @@ SCALINGS = ["none", "standard", "minmax", "unit"]
 )
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("names", [None, np.array(["a", "b", "c"])])
-def test_onnx_gives_our_labels_and_scores(model, scale, classes, names):
+def test_onnx_has_the_same_labels_and_scores(model, scale, classes, names):
     runtime = pytest.importorskip("onnxruntime")
     X, y = data(classes)
     y = y if names is None else names[y]
@@ -163,8 +163,8 @@ def test_onnx_gives_our_labels_and_scores(model, scale, classes, names):
     expected = np.hstack([-f, f]) if classes == 2 else f
     assert scores.shape == expected.shape
     assert np.abs(scores - expected).max() < 1e-4 * max(1, np.abs(f).max())
-    sure = np.abs(f).min(axis=1) > 1e-3 * max(1, np.abs(f).max())
-    assert (np.array(label)[sure] == model.predict(X)[sure]).all()
+    clear = np.abs(f).min(axis=1) > 1e-3 * max(1, np.abs(f).max())
+    assert (np.array(label)[clear] == model.predict(X)[clear]).all()
 
 
 def test_report_of_a_loaded_model_names_its_parameters(tmp_path):
@@ -192,7 +192,7 @@ def test_report_of_a_loaded_model_names_its_parameters(tmp_path):
     ],
     ids=str,
 )
-def test_classes_come_back_as_they_were(classes, kind, tmp_path):
+def test_classes_keep_their_type_in_a_model_file(classes, kind, tmp_path):
     y = np.repeat(classes, 2)
     X = np.arange(len(y), dtype=float).reshape(-1, 1)
     ours = SVC(C=100.0).fit(X, y)
@@ -206,7 +206,7 @@ def test_classes_come_back_as_they_were(classes, kind, tmp_path):
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("probability", ["sigmoid", "isotonic", None])
 @pytest.mark.parametrize("make", [SVC, LinearSVC])
-def test_probabilities_of_a_loaded_model(classes, probability, make, tmp_path):
+def test_loaded_model_has_the_same_probabilities(classes, probability, make, tmp_path):
     X, y = data(classes)
     ours = make(probability=probability).fit(X, y)
     save(ours, tmp_path / "m.evm")
@@ -216,31 +216,31 @@ def test_probabilities_of_a_loaded_model(classes, probability, make, tmp_path):
         assert (again.predict_proba(X) == ours.predict_proba(X)).all()
 
 
-def test_a_loaded_model_of_a_given_kernel(tmp_path):
+def test_loaded_model_with_a_precomputed_kernel_predicts(tmp_path):
     X, y = data(2)
     save(SVC(kernel="precomputed").fit(X @ X.T, y), tmp_path / "m.evm")
     again = load(tmp_path / "m.evm")
     assert (again.predict(X @ X.T) == y).mean() > 0.7 and not hasattr(again, "predict_proba")
 
 
-def test_only_classifiers_of_this_package_are_written(tmp_path):
+def test_only_classifiers_of_this_package_can_be_exported(tmp_path):
     X, y = data(2)
     stream = evermargin.NeverEndingClassifier().partial_fit(X, y)
     cases = [
-        (stream, "NeverEndingClassifier: .*a save and a load of its own"),
+        (stream, "NeverEndingClassifier: .*its own methods save and load"),
         (svm.SVC().fit(X, y), "SVC: .*from_sklearn"),
         (evermargin.ActiveLearner(SVC(), X_training=X, y_training=y), "ActiveLearner: .*the classifier inside"),
         (None, "NoneType: only a fitted classifier of evermargin"),
     ]
-    for estimator, told in cases:
+    for estimator, message in cases:
         for write in (to_libsvm, to_onnx, lambda e: save(e, tmp_path / "m.evm")):
-            with pytest.raises(TypeError, match=told):
+            with pytest.raises(TypeError, match=message):
                 write(estimator)
     assert not (tmp_path / "m.evm").exists()
 
 
 @pytest.mark.parametrize("calibrated", [True, False])
-def test_onnx_names_probabilities(calibrated):
+def test_onnx_has_probabilities_if_calibrated_by_sigmoid(calibrated):
     runtime = pytest.importorskip("onnxruntime")
     X, y = data(2)
     model = SVC(probability="sigmoid" if calibrated else "isotonic").fit(X, y + 1.0)

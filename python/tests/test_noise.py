@@ -1,4 +1,4 @@
-"""Suspect labels are found far above chance."""
+"""Detection of mislabeled rows is far better than chance."""
 
 import numpy as np
 import pytest
@@ -14,11 +14,11 @@ from sklearn.svm import SVC, LinearSVC
 from evermargin import find_label_issues, label_quality
 
 
-def spoilt(load, seed, share=0.1, most=800):
-    """Rows of which a share has a wrong label, and which."""
+def mislabeled(load, seed, share=0.1, max_rows=800):
+    """Rows, labels of which a share is wrong, and the indices of the wrong ones."""
     X, y = load(return_X_y=True)
     rng = np.random.RandomState(seed)
-    rows = rng.permutation(len(y))[:most]
+    rows = rng.permutation(len(y))[:max_rows]
     X, y = X[rows], y[rows].copy()
     wrong = rng.permutation(len(y))[: round(share * len(y))]
     classes = len(np.unique(y))
@@ -31,7 +31,7 @@ def precision(ranked, wrong):
 
 
 def plain_ranking(X, y, seed):
-    """By the margins of a plain machine, each class against the rest, on rows held out."""
+    """Ranking by the held-out margins of a one-vs-rest SVC without ramp loss."""
     folds = StratifiedKFold(5, shuffle=True, random_state=seed)
     model = make_pipeline(StandardScaler(), OneVsRestClassifier(SVC()))
     f = cross_val_predict(model, X, y, cv=folds, method="decision_function")
@@ -42,19 +42,19 @@ def plain_ranking(X, y, seed):
     return np.argsort(own - f.max(axis=1))
 
 
-@pytest.mark.parametrize(("load", "least"), [(load_digits, 0.85), (load_breast_cancer, 0.7)])
-def test_wrong_labels_come_first(load, least):
+@pytest.mark.parametrize(("load", "min_precision"), [(load_digits, 0.85), (load_breast_cancer, 0.7)])
+def test_wrong_labels_rank_first(load, min_precision):
     ours, plain = [], []
     for seed in range(3):
-        X, y, wrong = spoilt(load, seed)
+        X, y, wrong = mislabeled(load, seed)
         ours.append(precision(find_label_issues(X, y, random_state=seed, threshold=np.inf), wrong))
         plain.append(precision(plain_ranking(X, y, seed), wrong))
-    assert np.mean(ours) > least, "chance is 0.1"
+    assert np.mean(ours) > min_precision, "chance is 0.1"
     assert np.mean(ours) > np.mean(plain) - 0.05
 
 
 def test_suspects_are_the_rows_on_the_wrong_side():
-    X, y, wrong = spoilt(load_breast_cancer, 0)
+    X, y, wrong = mislabeled(load_breast_cancer, 0)
     suspects, scores = find_label_issues(X, y, random_state=0, return_scores=True)
     assert np.array_equal(suspects, np.argsort(scores, kind="stable")[: len(suspects)])
     assert (scores[suspects] < 0.5).all() and (np.delete(scores, suspects) >= 0.5).all()
@@ -65,18 +65,18 @@ def test_suspects_are_the_rows_on_the_wrong_side():
     assert np.array_equal(scores, label_quality(X, y, random_state=0))
 
 
-def test_held_out_means_held_out():
-    """A machine that remembers every row trusts every label it saw; here it did not see them."""
-    X, y, wrong = spoilt(load_breast_cancer, 1)
-    memory = make_pipeline(StandardScaler(), SVC(C=1e6, gamma=10))
-    remembered = memory.fit(X, y).predict(X) == y
-    assert remembered.all()
+def test_rows_are_scored_by_models_trained_without_them():
+    """A model that fits all labels cannot find wrong ones among its training rows; held-out rows are needed."""
+    X, y, wrong = mislabeled(load_breast_cancer, 1)
+    overfitting = make_pipeline(StandardScaler(), SVC(C=1e6, gamma=10))
+    fitted = overfitting.fit(X, y).predict(X) == y
+    assert fitted.all()
     assert (
         precision(find_label_issues(X, y, LinearSVC(max_iter=100_000, C=0.01), threshold=np.inf), wrong) > 0.5
     )
 
 
-def test_margins_are_those_of_the_fold():
+def test_quality_is_computed_from_held_out_probabilities():
     X, y = load_iris(return_X_y=True)
     folds = StratifiedKFold(3, shuffle=True, random_state=0)
     quality = label_quality(X, y, RandomForestClassifier(random_state=0), cv=folds)
@@ -86,8 +86,8 @@ def test_margins_are_those_of_the_fold():
     np.testing.assert_allclose(quality, 0.5 * (1 + own - p.max(axis=1)))
 
 
-def test_names_sparse_and_seeds():
-    X, y, _ = spoilt(load_digits, 0, most=300)
+def test_accepts_text_labels_and_sparse_rows_reproducibly():
+    X, y, _ = mislabeled(load_digits, 0, max_rows=300)
     names = np.array([f"digit {c}" for c in y])
     first = find_label_issues(X, names, random_state=3)
     assert np.array_equal(first, find_label_issues(X, y, random_state=3))
@@ -95,13 +95,13 @@ def test_names_sparse_and_seeds():
     assert len(find_label_issues(sparse.csr_matrix(X), y)) > 0
 
 
-def test_mistakes_are_explained():
+def test_wrong_input_is_an_error():
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ValueError, match="two classes or more; found: 0"):
         find_label_issues(X[:50], y[:50])
     with pytest.raises(ValueError, match="class 2 has 3 rows, fewer than the 5 folds"):
         find_label_issues(X[:103], y[:103])
-    with pytest.raises(ValueError, match="all rows of a class out"):
+    with pytest.raises(ValueError, match="holds out all rows of a class"):
         find_label_issues(X, y, cv=KFold(3))
     with pytest.raises(ValueError, match="NaN"):
         find_label_issues(np.full((10, 2), np.nan), np.arange(10) % 2)

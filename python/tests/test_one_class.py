@@ -1,4 +1,4 @@
-"""The learner of one class against scikit-learn's, and what follows from its equations."""
+"""OneClassSVM: agreement with scikit-learn, and properties that follow from its equations."""
 
 import subprocess
 
@@ -25,17 +25,17 @@ def test_same_optimum_as_scikit_learn(X, nu, kernel):
     theirs = Theirs(nu=nu, tol=1e-7, **kernel).fit(X)
     f, g = ours.score_samples(X), theirs.score_samples(X)
     assert np.abs(f - g).max() < 1e-3 * np.abs(g).max()
-    free = np.any((theirs.dual_coef_ > 1e-6) & (theirs.dual_coef_ < 1 - 1e-6))  # else the offset is one of many
+    free = np.any((theirs.dual_coef_ > 1e-6) & (theirs.dual_coef_ < 1 - 1e-6))  # otherwise the offset is not unique
     if free:
-        near = 1e-5 * np.abs(g).max()  # of rows that are all alike to the kernel nothing but rounding is left
+        tolerance = 1e-5 * np.abs(g).max()  # if all kernel values are almost equal, decision values are rounding errors
         f, g = ours.decision_function(X), theirs.decision_function(X)
-        near += 1e-3 * np.abs(g).max()
-        assert np.abs(f - g).max() < near
-        clear = np.abs(g) > near
+        tolerance += 1e-3 * np.abs(g).max()
+        assert np.abs(f - g).max() < tolerance
+        clear = np.abs(g) > tolerance
         assert (ours.predict(X) == theirs.predict(X))[clear].all()
 
 
-def test_weights_are_those_of_scikit_learn():
+def test_sample_weights_act_as_in_scikit_learn():
     weights = np.random.RandomState(0).uniform(0.2, 3, len(MOONS))
     ours = OneClassSVM(nu=0.2, tol=1e-6).set_params(gamma=2.0).fit(MOONS, sample_weight=weights)
     theirs = Theirs(nu=0.2, tol=1e-7, gamma=2.0).fit(MOONS, sample_weight=weights)
@@ -44,13 +44,13 @@ def test_weights_are_those_of_scikit_learn():
 
 
 @pytest.mark.parametrize("nu", [0.01, 0.1, 0.5, 0.9, 1.0])
-def test_nu_lies_between_outliers_and_support_vectors(nu):
+def test_nu_bounds_the_shares_of_outliers_and_support_vectors(nu):
     model = OneClassSVM(nu=nu).fit(MOONS)
     assert (model.predict(MOONS) == -1).mean() <= nu
     assert len(model.support_vectors_) >= nu * len(MOONS) - 1e-9
 
 
-def test_conventions_of_outlier_detectors():
+def test_follows_the_conventions_of_outlier_detectors():
     model = OneClassSVM(nu=0.1)
     found = model.fit_predict(MOONS)
     assert set(found) == {-1, 1} and (found == model.predict(MOONS)).all()
@@ -62,19 +62,19 @@ def test_conventions_of_outlier_detectors():
     assert (pipe.predict([[50.0, 50.0]]) == -1).all()
 
 
-def test_labels_are_not_looked_at():
+def test_labels_are_ignored():
     f = OneClassSVM().fit(MOONS).decision_function(MOONS)
     assert (OneClassSVM().fit(MOONS, np.arange(300) % 3).decision_function(MOONS) == f).all()
 
 
-def test_precomputed_kernel():
+def test_precomputed_rbf_kernel_equals_rbf_kernel():
     K = np.exp(-2.0 * ((MOONS[:, None] - MOONS[None]) ** 2).sum(-1))
     f = OneClassSVM(kernel="precomputed", nu=0.3).fit(K).decision_function(K)
     g = OneClassSVM(gamma=2.0, nu=0.3).fit(MOONS).decision_function(MOONS)
     assert np.abs(f - g).max() < 1e-3 * np.abs(g).max()
 
 
-def test_errors_teach():
+def test_wrong_input_is_an_error():
     for nu in (0.0, -1.0, 1.5):
         with pytest.raises(ValueError, match="nu=.*: must be a number above 0, at most 1"):
             OneClassSVM(nu=nu).fit(MOONS)
@@ -90,7 +90,7 @@ def test_errors_teach():
         OneClassSVM().offset_  # noqa: B018
 
 
-def test_the_command_line_says_the_same(command_line, tmp_path):
+def test_command_line_predicts_the_same(command_line, tmp_path):
     np.savetxt(tmp_path / "d.csv", MOONS, delimiter=",", header="a,b", comments="", fmt="%.17g")
     run = lambda words: subprocess.run([command_line, *words.split()], cwd=tmp_path, check=True, capture_output=True)  # noqa: E731
     run("fit d.csv --label none --learner one-class --set nu=0.1 --scale none -o m.evm")

@@ -1,4 +1,4 @@
-"""partial_fit of online learners: goes on, forgets, refuses, and never predicts what it has not met."""
+"""partial_fit of online learners: continued training, errors, and classes that have not appeared yet."""
 
 import pickle
 
@@ -21,16 +21,16 @@ def iris():
 
 
 @pytest.mark.parametrize("loss", VARIANTS)
-def test_beginning_with_all_rows_is_fit(iris, loss):
+def test_partial_fit_on_all_rows_equals_fit(iris, loss):
     X, y = iris
     fitted = LASVMClassifier(loss=loss).fit(X, y)
-    begun = LASVMClassifier(loss=loss).partial_fit(X, y, classes=np.unique(y))
-    np.testing.assert_array_equal(fitted.decision_function(X), begun.decision_function(X))
-    np.testing.assert_array_equal(fitted.intercept_, begun.intercept_)
+    continued = LASVMClassifier(loss=loss).partial_fit(X, y, classes=np.unique(y))
+    np.testing.assert_array_equal(fitted.decision_function(X), continued.decision_function(X))
+    np.testing.assert_array_equal(fitted.intercept_, continued.intercept_)
 
 
 @pytest.mark.parametrize("loss", VARIANTS)
-def test_partial_fit_after_fit_goes_on(iris, loss):
+def test_partial_fit_continues_after_fit_and_pickling(iris, loss):
     X, y = iris
     a = LASVMClassifier(loss=loss, random_state=3).fit(X[:80], y[:80]).partial_fit(X[80:], y[80:])
     b = LASVMClassifier(loss=loss, random_state=3).partial_fit(X[:80], y[:80], classes=np.unique(y))
@@ -40,7 +40,7 @@ def test_partial_fit_after_fit_goes_on(iris, loss):
     assert b._checkpoint.counts == [50, 50, 50]
 
 
-def test_fit_forgets(iris):
+def test_fit_after_partial_fit_starts_again(iris):
     X, y = iris
     model = LASVMClassifier().partial_fit(X[:, :2], y, classes=np.unique(y))
     model.fit(X, y == "setosa")
@@ -52,30 +52,30 @@ def test_fit_forgets(iris):
 
 
 @pytest.mark.parametrize("loss", VARIANTS)
-def test_classes_that_were_not_met_are_not_predicted(iris, loss):
+def test_classes_without_rows_are_not_predicted(iris, loss):
     X, y = iris
     classes = np.unique(y)
     model = LASVMClassifier(loss=loss)
-    met = []
+    seen = []
     for name in ["virginica", "setosa", "versicolor"]:
-        met.append(name)
+        seen.append(name)
         model.partial_fit(X[y == name], y[y == name], classes=classes)
         f = model.decision_function(X)
         assert f.shape == (150, 3) and np.isfinite(f).all()
-        assert set(model.predict(X)) <= set(met)
-        assert set(model.predict(1e6 * np.ones((3, 4)))) <= set(met)
-    # points that two classes had no use for were dropped before the third came; a second look mends it
+        assert set(model.predict(X)) <= set(seen)
+        assert set(model.predict(1e6 * np.ones((3, 4)))) <= set(seen)
+    # some points of earlier batches were removed before the third class appeared, so train on all rows again
     assert model.partial_fit(X, y).score(X, y) > 0.9
 
 
-def test_one_class_of_two_is_predicted_everywhere():
+def test_a_single_observed_class_is_predicted_everywhere():
     X, y = make_moons(60, noise=0.1, random_state=0)
     for label in (0, 1):
         model = LASVMClassifier(loss="gap").partial_fit(X[y == label], y[y == label], classes=[0, 1])
         assert set(model.predict(np.r_[X, 1e3 * X])) == {label}
 
 
-def test_a_long_stream_learns_and_stays_small():
+def test_model_of_a_long_stream_stays_small():
     rng = np.random.RandomState(1)
     model = LASVMClassifier(gamma=5.0)
     sizes = []
@@ -88,7 +88,7 @@ def test_a_long_stream_learns_and_stays_small():
     assert model._checkpoint.points < 600, "of 2000 rows"
 
 
-def test_dense_and_sparse_batches_may_follow_each_other(iris):
+def test_accepts_dense_and_sparse_batches_in_turn(iris):
     X, y = iris
     model = LASVMClassifier().partial_fit(X[:70], y[:70], classes=np.unique(y))
     dense, mixed = pickle.loads(pickle.dumps(model)), model
@@ -97,17 +97,17 @@ def test_dense_and_sparse_batches_may_follow_each_other(iris):
     np.testing.assert_array_equal(dense.decision_function(X), mixed.decision_function(X))
 
 
-def test_weight_zero_is_absence(iris):
+def test_rows_of_weight_zero_are_ignored(iris):
     X, y = iris
     classes = np.unique(y)
     weight = np.where(np.arange(150) % 3 == 0, 0.0, 2.0)
-    there = weight > 0
+    present = weight > 0
     a = LASVMClassifier().partial_fit(X, y, classes=classes, sample_weight=weight)
-    b = LASVMClassifier().partial_fit(X[there], y[there], classes=classes, sample_weight=weight[there])
+    b = LASVMClassifier().partial_fit(X[present], y[present], classes=classes, sample_weight=weight[present])
     np.testing.assert_array_equal(a.decision_function(X), b.decision_function(X))
 
 
-def test_what_is_refused_changes_nothing(iris):
+def test_failed_partial_fit_leaves_the_model_unchanged(iris):
     X, y = iris
     model = LASVMClassifier()
     with pytest.raises(ValueError, match="classes must be passed on the first call"):
@@ -132,13 +132,13 @@ def test_what_is_refused_changes_nothing(iris):
     with pytest.raises(ValueError, match="Negative values"):
         model.partial_fit(X, y, sample_weight=-np.ones(150))
     np.testing.assert_array_equal(model.decision_function(X), before)
-    with pytest.raises(ValueError, match="probability='sigmoid' needs rows held out"):
+    with pytest.raises(ValueError, match="probability='sigmoid' needs held-out rows"):
         LASVMClassifier(probability="sigmoid").partial_fit(X, y, classes=np.unique(y))
     with pytest.raises(ValueError, match="C=-1.0: must be a number above 0"):
         LASVMClassifier(C=-1.0).partial_fit(X, y, classes=np.unique(y))
 
 
-def test_random_state_and_clone(iris):
+def test_clone_with_the_same_seed_gives_the_same_model(iris):
     X, y = iris
     model = LASVMClassifier(random_state=5).partial_fit(X, y, classes=np.unique(y))
     again = clone(model).partial_fit(X, y, classes=np.unique(y))

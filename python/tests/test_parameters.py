@@ -1,4 +1,4 @@
-"""Every parameter of every estimator: it is checked, errors name it, and its value reaches the core."""
+"""Parameters of all estimators: values are validated, errors name the parameter, and values reach the core."""
 
 import inspect
 import json
@@ -22,7 +22,7 @@ CLASSES = [
     for name in evermargin.__all__
     if isinstance(cls := getattr(evermargin, name), type) and issubclass(cls, LargeMarginEstimator)
 ]
-#: Every class with every learner it stands for.
+#: All classes, with all learners of each.
 BLANK = [cls for cls in CLASSES if cls is not LASVMClassifier]
 VARIANTS = [(cls, {}) for cls in BLANK] + [(LASVMClassifier, {"loss": loss}) for loss in LASVMClassifier._variants]
 CASES = [
@@ -36,7 +36,7 @@ NUMERIC = ("float", "integer", "gamma", "ratio", "per-view")
 
 
 def out_of_range(param):
-    """Values of a right type that are not allowed."""
+    """Values of the right type that are not allowed."""
     kind = param["kind"]
     if param["name"] == "max_steps":
         return [0, -2, 1.5]
@@ -58,7 +58,7 @@ def wrong_types(param):
     return [object(), {"a": 1}, 1j, *words, *([] if param["name"] == "seed" else [None])]
 
 
-def another(param):
+def other_value(param):
     """An allowed value that is not the default."""
     kind, default = param["kind"], param["default"]
     if param["name"] == "max_steps":
@@ -68,9 +68,9 @@ def another(param):
     if kind == "integer":
         return default + 1 if param["max"] is None or default < param["max"] else default - 1
     if kind == "float":
-        tries = [default * 0.5, default * 2, 0.25, 2.0, -0.5]
+        candidates = [default * 0.5, default * 2, 0.25, 2.0, -0.5]
         low, high = param["min"], param["max"]
-        fits = (v for v in tries if v != default and (low is None or v > low) and (high is None or v < high))
+        fits = (v for v in candidates if v != default and (low is None or v > low) and (high is None or v < high))
         return next(fits)
     if kind == "choice":
         return next(word for word in param["choices"] if word != default)
@@ -78,46 +78,46 @@ def another(param):
     return values[kind] if kind in values else 0.37
 
 
-def received(cls, **params):
-    """What the core receives from an estimator with these parameters."""
+def core_params(cls, **params):
+    """Parameters that the core receives from an estimator."""
     estimator = cls(**params)
     estimator.n_features_in_ = 4
     return json.loads(_core.resolved_params(estimator._name(), estimator._settings([0, 1])))
 
 
-def test_the_generated_estimators_are_current():
+def test_generated_estimators_are_current():
     subprocess.run([sys.executable, str(GENERATOR), "--check"], check=True)
 
 
 @pytest.mark.parametrize("cls", CLASSES)
-def test_every_parameter_has_one_place(cls):
+def test_each_parameter_is_of_exactly_one_kind(cls):
     names = set(inspect.signature(cls.__init__).parameters) - {"self"}
     assert names == set(cls().get_params())
     core, options, python = set(cls._params), set(cls._options), names & PYTHON_ONLY
     selects_the_learner = {"loss"} if cls is LASVMClassifier else set()
     assert names == core | options | python | selects_the_learner
-    assert len(names) == len(core) + len(options) + len(python) + len(selects_the_learner), "places overlap"
+    assert len(names) == len(core) + len(options) + len(python) + len(selects_the_learner), "kinds overlap"
     assert options <= TRAIN_OPTIONS
 
 
 @pytest.mark.parametrize("cls", CLASSES)
-def test_parameters_and_defaults_are_those_of_the_core(cls):
+def test_parameters_and_defaults_match_the_core(cls):
     learners = list(cls._variants.values()) if cls is LASVMClassifier else [cls._learner]
-    # models along the way are for the curves of the command line
+    # only the command line uses `curve` (models of intermediate steps)
     assert set(cls._params.values()) == {name for learner in learners for name in SPECS[learner]} - {"curve"}
     for fixed in [f for c, f in VARIANTS if c is cls]:
-        got, learner = received(cls, **fixed)["params"], cls(**fixed)._name()
+        got, learner = core_params(cls, **fixed)["params"], cls(**fixed)._name()
         assert json.loads(_core.resolved_params(learner, {"params": {}}))["params"] == got
 
 
 @pytest.mark.parametrize("cls", CLASSES)
-def test_the_docstring_has_every_parameter(cls):
+def test_docstring_has_every_parameter(cls):
     for name in cls().get_params():
         assert f"\n    {name} : " in cls.__doc__ or f"\n{name} : " in inspect.getdoc(cls)
 
 
 @pytest.mark.parametrize(("cls", "fixed", "name", "param"), CASES)
-def test_wrong_values_are_errors_that_name_the_parameter(cls, fixed, name, param):
+def test_error_for_a_wrong_value_names_the_parameter(cls, fixed, name, param):
     for value in [*out_of_range(param), *wrong_types(param)]:
         if value is None and inspect.signature(cls.__init__).parameters[name].default is None:
             continue
@@ -129,10 +129,10 @@ def test_wrong_values_are_errors_that_name_the_parameter(cls, fixed, name, param
 
 
 @pytest.mark.parametrize(("cls", "fixed", "name", "param"), CASES)
-def test_every_parameter_changes_what_the_core_receives(cls, fixed, name, param):
+def test_every_parameter_reaches_the_core(cls, fixed, name, param):
     kernel = {"kernel": "poly"} if name in ("gamma", "degree", "coef0") else {}
-    value = 7 if name == "random_state" else another(param)
-    assert received(cls, **fixed, **{**kernel, name: value}) != received(cls, **fixed, **kernel)
+    value = 7 if name == "random_state" else other_value(param)
+    assert core_params(cls, **fixed, **{**kernel, name: value}) != core_params(cls, **fixed, **kernel)
 
 
 OPTION_VALUES = {
@@ -146,18 +146,18 @@ OPTION_VALUES = {
 
 
 @pytest.mark.parametrize("cls", CLASSES)
-def test_options_of_the_training_are_checked_and_reach_the_core(cls):
+def test_training_options_are_validated_and_reach_the_core(cls):
     for name in cls._options:
         right, wrong = OPTION_VALUES[name]
         for value in right:
-            assert received(cls, **{name: value}) != received(cls), (name, value)
+            assert core_params(cls, **{name: value}) != core_params(cls), (name, value)
         for value in wrong:
             with pytest.raises((TypeError, ValueError), match=name):
                 cls(**{name: value}).fit(X, Y)
 
 
 @pytest.mark.parametrize("cls", CLASSES)
-def test_parameters_of_python_alone_are_checked(cls):
+def test_python_only_parameters_are_validated(cls):
     with pytest.raises(ParameterError, match="verbose='loud'"):
         cls(verbose="loud").fit(X, Y)
     if "decision_function_shape" in cls().get_params():
@@ -165,7 +165,7 @@ def test_parameters_of_python_alone_are_checked(cls):
             cls(decision_function_shape="each").fit(X, Y)
 
 
-def test_the_loss_of_dasvm_changes_its_objective():
+def test_loss_of_dasvm_changes_the_objective():
     few = np.where(np.arange(40) % 4 == 0, Y, -1)
     fitted = [DASVM(kernel="linear", loss=loss, compare=False).fit(X, few) for loss in ("l1", "l2", "square")]
     objectives = {model.report_["outputs"][0]["objective"] for model in fitted}
@@ -174,27 +174,27 @@ def test_the_loss_of_dasvm_changes_its_objective():
         DASVM(loss="utter nonsense").fit(X, few)
 
 
-def test_a_variant_refuses_parameters_it_does_not_take():
+def test_variant_rejects_parameters_of_other_variants():
     with pytest.raises(ParameterError, match="select='active': must be None: learner lasvm-nc does not take it"):
         LASVMClassifier(loss="ramp", select="active").fit(X, Y)
     with pytest.raises(ParameterError, match="loss=3: must be one of hinge"):
         LASVMClassifier(loss=3).fit(X, Y)
 
 
-def test_numbers_of_numpy_are_numbers():
+def test_accepts_numpy_scalars():
     given = {"C": np.float32(2.0), "degree": np.int64(2), "kernel": np.str_("poly"), "fit_intercept": np.bool_(False)}
     plain = {"C": 2.0, "degree": 2, "kernel": "poly", "fit_intercept": False}
-    assert received(SVC, **given) == received(SVC, **plain)
-    assert received(SVC, C=np.array(2.0)) == received(SVC, C=2.0)
+    assert core_params(SVC, **given) == core_params(SVC, **plain)
+    assert core_params(SVC, C=np.array(2.0)) == core_params(SVC, C=2.0)
 
 
-def test_units_follow_scikit_learn():
-    assert received(LinearSVC, max_iter=-1) == received(LinearSVC)
-    assert received(LinearSVC, max_iter=9)["params"]["max_steps"] == 9
-    assert received(SVC, cache_size=200)["params"]["cache_bytes"] == 200 << 20
+def test_max_iter_and_cache_size_have_the_units_of_scikit_learn():
+    assert core_params(LinearSVC, max_iter=-1) == core_params(LinearSVC)
+    assert core_params(LinearSVC, max_iter=9)["params"]["max_steps"] == 9
+    assert core_params(SVC, cache_size=200)["params"]["cache_bytes"] == 200 << 20
 
 
-def test_errors_survive_pickling():
+def test_errors_can_be_pickled():
     import pickle
 
     with pytest.raises(ParameterError) as found:

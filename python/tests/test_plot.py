@@ -1,4 +1,4 @@
-"""Pictures hold what they are given."""
+"""The plots contain the data they are given."""
 
 import numpy as np
 import pytest
@@ -19,18 +19,18 @@ def close():
 
 
 def drawn(ax):
-    """Points of each scatter by its name."""
+    """Points of each scatter plot, by label."""
     return {c.get_label(): np.asarray(c.get_offsets()) for c in ax.collections if len(c.get_offsets()) > 1}
 
 
-def test_rows_and_gaps(tmp_path):
+def test_decision_surface_draws_labeled_and_unlabeled_rows(tmp_path):
     X, y = make_moons(100, noise=0.1, random_state=0)
     model = SVC(gamma=2).fit(X, y)
-    gaps = np.where(np.arange(100) < 20, y, -1)
-    ax = plot.decision_surface(model, X, gaps, resolution=40)
+    few = np.where(np.arange(100) < 20, y, -1)
+    ax = plot.decision_surface(model, X, few, resolution=40)
     points = drawn(ax)
     assert set(points) == {"no label", "0", "1"} and len(points["no label"]) == 80
-    assert np.array_equal(points["1"], X[gaps == 1])
+    assert np.array_equal(points["1"], X[few == 1])
     sizes = {c.get_label(): c.get_sizes()[0] for c in ax.collections if c.get_label() in points}
     assert sizes["no label"] < sizes["0"] == sizes["1"]
     (image,) = ax.images
@@ -39,7 +39,7 @@ def test_rows_and_gaps(tmp_path):
     assert (tmp_path / "a.png").stat().st_size > 5000
 
 
-def test_regions_are_what_the_model_says():
+def test_regions_are_the_predictions_of_the_model():
     X, y = make_blobs(80, centers=3, random_state=0)
     model = SVC().fit(X, y)
     ax = plot.decision_surface(model, X, y, resolution=30)
@@ -48,7 +48,7 @@ def test_regions_are_what_the_model_says():
     assert np.array_equal(codes.ravel(), model.predict(grid))
 
 
-def test_minus_one_may_be_a_class():
+def test_minus_one_can_be_a_class():
     X, y = make_moons(40, random_state=0)
     signs = 2 * y - 1
     ax = plot.decision_surface(SVC().fit(X, signs), X, signs, resolution=20)
@@ -56,20 +56,20 @@ def test_minus_one_may_be_a_class():
     assert set(drawn(plot.decision_surface(SVC().fit(X, y), X, resolution=20))) == {"no label"}
 
 
-def test_own_axes_are_used():
+def test_draws_into_given_axes():
     X, y = make_moons(40, random_state=0)
     _, axes = plt.subplots(1, 2)
     assert plot.decision_surface(SVC().fit(X, y), X, y, ax=axes[1], resolution=20) is axes[1]
     assert not axes[0].collections
 
 
-def test_curves_and_bands():
+def test_learning_curve_draws_means_and_error_bands():
     labels = np.arange(5, 30, 5)
     many = np.random.RandomState(0).random_sample((6, 5))
     ax = plot.learning_curve({"margin": (labels, many), "random": (labels, many[0])})
     np.testing.assert_allclose(ax.lines[0].get_ydata(), many.mean(axis=0))
     np.testing.assert_allclose(ax.lines[1].get_ydata(), many[0])
-    assert len(ax.collections) == 1, "a band for repetitions only"
+    assert len(ax.collections) == 1, "a band only for repetitions"
     assert [t.get_text() for t in ax.get_legend().get_texts()] == ["margin", "random"]
     with pytest.raises(ValueError, match="'x': 2 scores for 3"):
         plot.learning_curve({"x": ([1, 2, 3], [0.1, 0.2])})
@@ -77,7 +77,7 @@ def test_curves_and_bands():
         plot.learning_curve({})
 
 
-def test_exemplars_grow_with_what_they_stand_for():
+def test_size_of_exemplars_follows_their_weights():
     X = make_blobs(100, centers=3, random_state=0)[0]
     selector = ExemplarSelector(6, gamma=0.5).fit(X)
     ax = plot.exemplars(selector, X=X)
@@ -92,7 +92,7 @@ def test_exemplars_grow_with_what_they_stand_for():
         plot.exemplars(X)
 
 
-def test_more_features_are_refused():
+def test_more_than_two_features_are_an_error():
     X, y = make_blobs(20, n_features=3, random_state=0)
     with pytest.raises(ValueError, match="needs 2 features, not 3"):
         plot.decision_surface(SVC().fit(X, y), X, y)

@@ -1,4 +1,4 @@
-"""Forks, threads, Ctrl-C and progress."""
+"""Forks, threads, interrupts and progress output."""
 
 import _thread
 import multiprocessing
@@ -28,21 +28,21 @@ def _answer(seed):
     return SVC().fit(X, y).decision_function(X)
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_children_of_a_fork_make_their_own_threads():
-    before = _answer(1)  # the pool of the parent is at work already
+def test_forked_children_create_their_own_threads():
+    before = _answer(1)  # the thread pool of the parent is running
     with multiprocessing.get_context("fork").Pool(2) as pool:
         for found in pool.map_async(_answer, [1, 1, 1, 1]).get(timeout=60):
             assert (found == before).all()
 
 
-def test_joblib_workers():
+def test_joblib_workers_give_the_same_scores():
     X, y = make_classification(200, random_state=0)
     assert (cross_val_score(SVC(), X, y, n_jobs=2) == cross_val_score(SVC(), X, y)).all()
 
 
-def test_other_threads_run_meanwhile_and_can_interrupt():
+def test_fit_releases_the_lock_and_can_be_interrupted():
     X, y = slow_problem()
     ticks = []
 
@@ -57,11 +57,11 @@ def test_other_threads_run_meanwhile_and_can_interrupt():
     with pytest.raises(KeyboardInterrupt):
         SVC(C=1e4, tol=1e-9, cache_size=1).fit(X, y)
     thread.join()
-    assert ticks[-1] - ticks[0] < 5, "the lock was held while it learned"
+    assert ticks[-1] - ticks[0] < 5, "fit held the global interpreter lock"
 
 
-@pytest.mark.skipif(os.name == "nt", reason="signals of another kind")
-def test_progress_is_told_and_control_c_interrupts():
+@pytest.mark.skipif(os.name == "nt", reason="signals differ")
+def test_verbose_prints_progress_and_ctrl_c_interrupts():
     code = """
         from sklearn.datasets import make_classification
         from evermargin import SVC
@@ -76,12 +76,12 @@ def test_progress_is_told_and_control_c_interrupts():
     )
     line = child.stdout.readline()
     child.send_signal(signal.SIGINT)
-    said = child.communicate(timeout=100)[0]
+    output = child.communicate(timeout=100)[0]
     assert line.startswith("[evermargin svc]") and "violation" in line
-    assert said.splitlines()[-1] == "interrupted"
+    assert output.splitlines()[-1] == "interrupted"
 
 
-def test_a_batch_of_a_stream_can_be_interrupted():
+def test_interrupted_batch_leaves_the_stream_unchanged():
     X, y = slow_problem(20_000)
     model = NeverEndingClassifier(kernel="rbf", strategy="none").partial_fit(X[:100], y[:100])
     before = model.decision_function(X[:50])
@@ -94,8 +94,8 @@ def test_a_batch_of_a_stream_can_be_interrupted():
     assert (model.decision_function(X[:50]) == before).all()
 
 
-def test_a_large_batch_is_taken_in_as_small_ones_are():
-    """The copy that learns a large batch is the engine itself, bit by bit."""
+def test_large_batch_in_a_copied_engine_is_bit_identical():
+    """A large batch is learned in a copy of the engine; the result equals that of a restored engine."""
     X, y = slow_problem(1300)
     few = np.where(np.arange(1300) % 20 == 0, y, -1)
     large = NeverEndingClassifier().partial_fit(X[:300], few[:300]).partial_fit(X, few)
@@ -104,6 +104,6 @@ def test_a_large_batch_is_taken_in_as_small_ones_are():
     assert (large.labels_ == again.labels_).all()
 
 
-def test_silence_is_the_default(capfd):
+def test_fit_prints_nothing_by_default(capfd):
     SVC().fit(np.eye(4), [0, 1, 0, 1])
     assert capfd.readouterr().out == ""

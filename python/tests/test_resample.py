@@ -1,4 +1,4 @@
-"""Made-up rows lie where they should, and as many as asked for."""
+"""Oversampling: positions and numbers of synthetic rows."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ def on_a_segment(row, start, ends):
 
 
 def sources(row, own, near):
-    """Rows of a class from which a made-up row may have come."""
+    """Rows of a class from which a synthetic row can originate."""
     return [i for i in range(len(own)) if on_a_segment(row, own[i], own[near[i]])]
 
 
@@ -49,8 +49,8 @@ def test_smote_makes_classes_equal_on_segments(three):
         assert all(sources(row, own, near) for row in made)
 
 
-def test_every_row_starts_as_many_segments():
-    """Far from each other with one neighbor each, made-up rows tell which pair they came from."""
+def test_rows_get_equal_numbers_of_segments():
+    """With one neighbor each and distant pairs, the position of a synthetic row shows its pair."""
     corners = np.array([[0.0, 0.0], [1.0, 0.0], [50.0, 0.0], [51.0, 0.0]])
     X = np.concatenate([corners, np.random.RandomState(0).normal(100, 1, (15, 2))])
     y = np.repeat([1, 0], [4, 15])
@@ -71,7 +71,7 @@ def test_every_row_starts_as_many_segments():
         ({"b": 25, "c": 20}, {"b": 0, "c": 13}),
     ],
 )
-def test_how_many(three, strategy, expected):
+def test_sampling_strategy_sets_the_numbers_of_rows(three, strategy, expected):
     X, y = three
     sampler = SMOTE(sampling_strategy=strategy, random_state=0)
     _, y_new = sampler.fit_resample(X, y)
@@ -80,40 +80,40 @@ def test_how_many(three, strategy, expected):
     assert sampler.fit(X, y).sampling_strategy_ == expected
 
 
-def test_a_ratio_of_two_classes():
+def test_sampling_strategy_can_be_a_ratio():
     X, y = make_blobs([80, 20], random_state=0)
     _, y_new = SMOTE(sampling_strategy=0.5, random_state=0).fit_resample(X, y)
     assert (y_new == 1).sum() == 40
 
 
 @pytest.mark.parametrize("sampler", [SMOTE(random_state=4), VIRTUAL(random_state=4)])
-def test_seeds_and_sparse(three, sampler):
+def test_results_follow_the_seed_and_match_for_sparse_rows(three, sampler):
     X, y = three
     X_new, y_new = sampler.fit_resample(X, y)
     again, _ = clone(sampler).fit_resample(X, y)
     assert np.array_equal(X_new, again)
     other, _ = clone(sampler).set_params(random_state=5).fit_resample(X, y)
     assert other.shape != X_new.shape or not np.array_equal(X_new, other)
-    thin, y_thin = clone(sampler).fit_resample(sparse.csr_matrix(X), y)
-    assert sparse.issparse(thin) and np.array_equal(y_new, y_thin)
-    np.testing.assert_allclose(thin.toarray(), X_new, atol=1e-12)
+    from_sparse, y_from_sparse = clone(sampler).fit_resample(sparse.csr_matrix(X), y)
+    assert sparse.issparse(from_sparse) and np.array_equal(y_new, y_from_sparse)
+    np.testing.assert_allclose(from_sparse.toarray(), X_new, atol=1e-12)
 
 
-def test_virtual_points_lie_between_rows_of_the_class(three):
+def test_virtual_points_lie_between_rows_of_their_class(three):
     X, y = three
     sampler = VIRTUAL(n_points=2, stop="never", random_state=0)
     X_new, y_new = sampler.fit_resample(X, y)
-    made, of = X_new[len(y) :], y_new[len(y) :]
-    assert sampler.n_made_ == {c: (of == c).sum() for c in "bc"}
+    made, made_classes = X_new[len(y) :], y_new[len(y) :]
+    assert sampler.n_made_ == {c: (made_classes == c).sum() for c in "bc"}
     for class_ in "bc":
         own = X[y == class_]
-        assert 0 < (of == class_).sum() <= 2 * len(own) and (of == class_).sum() % 2 == 0
+        assert 0 < (made_classes == class_).sum() <= 2 * len(own) and (made_classes == class_).sum() % 2 == 0
         others = np.array([[j for j in range(len(own)) if j != i] for i in range(len(own))])
-        assert all(sources(row, own, others) for row in made[of == class_])
+        assert all(sources(row, own, others) for row in made[made_classes == class_])
 
 
-def test_virtual_points_are_near_the_boundary():
-    """Fewer of the small class's far rows start points than by SMOTE: those do not become support vectors."""
+def test_virtual_points_concentrate_near_the_boundary():
+    """Rows far from the boundary get fewer points than with SMOTE, because they do not become support vectors."""
     rng = np.random.RandomState(1)
     X = np.concatenate([rng.normal(0, 1, (400, 2)), rng.normal(0, 1, (40, 2)) + [2.5, 0]])
     X = np.concatenate([X, rng.normal(0, 1, (40, 2)) + [9, 0]])
@@ -125,7 +125,7 @@ def test_virtual_points_are_near_the_boundary():
 
 
 @pytest.mark.parametrize("sampler", [SMOTE(random_state=0), VIRTUAL(C=10, n_points=3, random_state=0)])
-def test_the_small_class_is_found_more_often(sampler):
+def test_oversampling_increases_the_recall_of_the_small_class(sampler):
     def sensitivity(seed, resample):
         rng = np.random.RandomState(seed)
         X = np.concatenate([rng.normal(0, 1, (900, 2)), rng.normal(1.5, 1, (430, 2))])
@@ -144,7 +144,7 @@ def test_the_small_class_is_found_more_often(sampler):
     [
         (SMOTE(k_neighbors=0), "k_neighbors=0"),
         (SMOTE(sampling_strategy="much"), "sampling_strategy='much'"),
-        (SMOTE(sampling_strategy=0.5), "of two classes"),
+        (SMOTE(sampling_strategy=0.5), "data of two classes"),
         (SMOTE(sampling_strategy={"z": 9}), "no row of it"),
         (SMOTE(sampling_strategy={"a": 9}), "has 60 rows already"),
         (VIRTUAL(n_points=0), "n_points=0"),
@@ -152,13 +152,13 @@ def test_the_small_class_is_found_more_often(sampler):
         (VIRTUAL(C=-1.0), "c = -1"),
     ],
 )
-def test_mistakes_are_explained(three, sampler, text):
+def test_wrong_parameters_are_errors(three, sampler, text):
     with pytest.raises(ValueError, match=text):
         sampler.fit_resample(*three)
 
 
 @pytest.mark.parametrize("sampler", [SMOTE(), VIRTUAL()])
-def test_one_class_is_refused(sampler):
+def test_a_single_class_is_an_error(sampler):
     with pytest.raises(ValueError, match="two classes or more; found: 1"):
         sampler.fit_resample(np.zeros((5, 2)), np.ones(5, dtype=int))
 

@@ -1,4 +1,4 @@
-"""Rows without a label help to learn and judge nothing."""
+"""Cross-validation with unlabeled rows, which are used for training and never for scoring."""
 
 import pickle
 
@@ -24,7 +24,7 @@ def moons():
 
 
 @pytest.mark.parametrize("missing", [-1, float("nan"), None, "?"])
-def test_parts(moons, missing):
+def test_unlabeled_rows_are_in_every_training_part_and_no_test_part(moons, missing):
     X, codes = moons
     kind = float if missing != missing else (object if missing is None else (str if missing == "?" else int))
     y = np.array(
@@ -44,32 +44,32 @@ def test_parts(moons, missing):
     assert folds.get_n_splits() == 4
 
 
-def test_without_gaps_it_is_stratified_folds():
+def test_folds_of_labeled_data_equal_stratified_folds():
     X, y = make_moons(60, random_state=0)
     ours = list(LabeledKFold(3, shuffle=True, random_state=5).split(X, y))
     theirs = list(StratifiedKFold(3, shuffle=True, random_state=5).split(X, y))
     assert all(np.array_equal(a, b) for o, t in zip(ours, theirs) for a, b in zip(o, t))
 
 
-class Spy(ClassifierMixin, BaseEstimator):
-    """Remembers the rows without a label that it was given."""
+class UnlabeledCounter(ClassifierMixin, BaseEstimator):
+    """Records the number of unlabeled rows in each call of fit."""
 
     seen = []
 
     def fit(self, X, y):
         self.classes_ = np.array([0, 1])
-        Spy.seen.append(int((y == -1).sum()))
+        UnlabeledCounter.seen.append(int((y == -1).sum()))
         return self
 
     def predict(self, X):
         return np.zeros(len(X), dtype=int)
 
 
-def test_training_parts_have_all_gaps(moons):
+def test_cross_val_score_passes_all_unlabeled_rows_to_fit(moons):
     X, y = moons
-    Spy.seen.clear()
-    scores = cross_val_score(Spy(), X, y, cv=LabeledKFold(4))
-    assert Spy.seen == [110] * 4
+    UnlabeledCounter.seen.clear()
+    scores = cross_val_score(UnlabeledCounter(), X, y, cv=LabeledKFold(4))
+    assert UnlabeledCounter.seen == [110] * 4
     assert scores.mean() == pytest.approx((y[y != -1] == 0).mean(), abs=0.02)
 
 
@@ -77,13 +77,13 @@ def test_training_parts_have_all_gaps(moons):
     "estimator", [LabelSpreading(gamma=10), LapRLS(), SelfTrainingClassifier(SVC(probability=True))]
 )
 @pytest.mark.filterwarnings("ignore")
-def test_semi_supervised_estimators(moons, estimator):
+def test_cross_val_score_of_semi_supervised_estimators(moons, estimator):
     X, y = moons
     scores = cross_val_score(estimator, X, y, cv=LabeledKFold(4, shuffle=True, random_state=0))
     assert scores.mean() > 0.8
 
 
-def test_a_search_by_scikit_learn(moons):
+def test_grid_search_with_unlabeled_rows(moons):
     X, y = moons
     search = GridSearchCV(
         LabelSpreading(max_iter=100),
@@ -95,21 +95,21 @@ def test_a_search_by_scikit_learn(moons):
     assert clone(search).get_params()["cv"] is not None
 
 
-def test_a_scorer_skips_gaps(moons):
+def test_labeled_scorer_ignores_unlabeled_rows(moons):
     X, y = moons
     model = LabelSpreading(gamma=10).fit(X, y)
     known = y != -1
     expected = accuracy_score(y[known], model.predict(X[known]))
     for scoring in ("accuracy", None, make_scorer(accuracy_score)):
         assert labeled_scorer(scoring)(model, X, y) == expected
-    assert accuracy_score(y, model.predict(X)) < 0.5, "which skipping avoids"
-    gaps = np.where(known, y, np.nan)
-    assert labeled_scorer("accuracy", missing_label=float("nan"))(model, X, gaps) == expected
+    assert accuracy_score(y, model.predict(X)) < 0.5, "unlabeled rows count as errors without the scorer"
+    y_nan = np.where(known, y, np.nan)
+    assert labeled_scorer("accuracy", missing_label=float("nan"))(model, X, y_nan) == expected
     assert np.isnan(labeled_scorer("accuracy")(model, X[:3], [-1, -1, -1]))
     assert pickle.loads(pickle.dumps(labeled_scorer("accuracy")))(model, X, y) == expected
 
 
-def test_mistakes_are_explained(moons):
+def test_wrong_input_is_an_error(moons):
     X, y = moons
     with pytest.raises(ValueError, match="needs y"):
         next(LabeledKFold().split(X))

@@ -1,4 +1,4 @@
-"""Durable streams: a killed process continues, hostile rows are rejected one by one, errors are typed."""
+"""Durable streams: resuming after a crash, rejected rows, typed errors."""
 
 import json
 import os
@@ -35,7 +35,7 @@ X, Y = make_moons(300, noise=0.1, random_state=0)
 
 
 def stream(model, first, last):
-    """Batches of 50 rows, in which queries are answered."""
+    """Feed batches of 50 rows and answer their queries."""
     for start in range(first, last, 50):
         part = slice(start, start + 50)
         model.partial_fit(X[part], np.where(np.arange(50) % 25 == 0, Y[part], -1))
@@ -44,7 +44,7 @@ def stream(model, first, last):
     return model
 
 
-def test_a_recreated_classifier_continues_with_identical_predictions(tmp_path):
+def test_resumed_classifier_is_bit_identical(tmp_path):
     whole = stream(NeverEndingClassifier(gamma=5), 0, 300)
     state = tmp_path / "state"
     for first in range(0, 300, 100):
@@ -59,7 +59,7 @@ def test_a_recreated_classifier_continues_with_identical_predictions(tmp_path):
     assert again.metrics_ == whole.metrics_
 
 
-def test_labels_and_confidences_are_those_of_the_classifier_in_memory(tmp_path):
+def test_durable_classifier_equals_the_classifier_in_memory(tmp_path):
     one, other = NeverEndingClassifier(gamma=5), NeverEndingClassifier(gamma=5, state=tmp_path / "state")
     for model in (one, other):
         stream(model, 0, 150).close_batch()
@@ -69,7 +69,7 @@ def test_labels_and_confidences_are_those_of_the_classifier_in_memory(tmp_path):
     assert np.array_equal(one.exemplars_, other.exemplars_)
 
 
-def test_a_killed_process_continues(tmp_path):
+def test_stream_resumes_after_the_process_was_killed(tmp_path):
     state = tmp_path / "state"
     script = f"""
         import os, signal
@@ -102,7 +102,7 @@ def test_labels_keep_their_type(tmp_path, labels):
         assert class_label(class_name(label)) == label and type(class_label(class_name(label))) is type(label)
 
 
-def test_a_session_keeps_its_parameters(tmp_path):
+def test_parameters_of_a_session_cannot_change(tmp_path):
     state = tmp_path / "state"
     model = NeverEndingClassifier(C=2.0, state=state).partial_fit(X, Y)
     with pytest.raises(ValueError, match="holds a session"):
@@ -121,7 +121,7 @@ def test_a_session_keeps_its_parameters(tmp_path):
     assert len(clone(weighted).predict(X)) == 300
 
 
-def test_the_budget_may_change_when_a_session_is_resumed(tmp_path):
+def test_budget_can_change_when_a_session_is_resumed(tmp_path):
     state = tmp_path / "state"
     model = NeverEndingClassifier(queries_per_batch=2, state=state).partial_fit(X[:100])
     assert len(model.ask(5)) == 2
@@ -140,14 +140,14 @@ def test_the_budget_may_change_when_a_session_is_resumed(tmp_path):
         with pytest.raises(ValueError, match=f"began with other values of: .*{name}"):
             NeverEndingClassifier(**{name: value}, **budget, state=state).partial_fit(X, Y)
     with Session(state, queries_per_batch=9) as session:
-        assert len(session.ask()) == 4, "those that wait, and one more"
+        assert len(session.ask()) == 4, "the pending queries and one more"
     with Session(state) as session:
         assert json.loads(session._session.params())["queries_per_batch"] == 9, "without parameters nothing changes"
     with pytest.raises(ValueError, match="other values of: C"):
         Session(state, C=2.0)
 
 
-def test_a_resumed_session_shows_sources(tmp_path):
+def test_resumed_session_keeps_label_sources_and_arms(tmp_path):
     state = tmp_path / "state"
     model = NeverEndingClassifier(gamma=5, strategy="bandit", state=state).partial_fit(X[:100], Y[:100])
     model.partial_fit(X[100:]).close_batch()
@@ -162,7 +162,7 @@ def test_a_resumed_session_shows_sources(tmp_path):
         assert session.label_sources == weights
 
 
-def test_a_classifier_without_a_session_is_not_fitted(tmp_path):
+def test_classifier_with_an_empty_state_directory_is_not_fitted(tmp_path):
     model = NeverEndingClassifier(state=tmp_path / "state")
     with pytest.raises(NotFittedError):
         model.predict(X)
@@ -193,7 +193,7 @@ def identical_first_rows():
 @pytest.mark.parametrize("scale", ["none", "standard", "minmax", "auto"])
 @pytest.mark.parametrize("durable", [False, True])
 @pytest.mark.parametrize("rows", [huge_value, tiny_then_large_column, identical_first_rows])
-def test_hostile_streams_never_make_the_classifier_unusable(tmp_path, rows, durable, scale):
+def test_classifier_survives_hostile_streams(tmp_path, rows, durable, scale):
     rows, state = rows(), tmp_path / "state" if durable else None
     model = NeverEndingClassifier(scale=scale, state=state)
     for start in range(0, 300, 60):
@@ -213,7 +213,7 @@ def test_hostile_streams_never_make_the_classifier_unusable(tmp_path, rows, dura
 
 
 @pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array])
-def test_unusable_rows_are_rejected_and_the_others_learned(tmp_path, layout):
+def test_unusable_rows_are_rejected_one_by_one(tmp_path, layout):
     rows = X.copy()
     rows[3, 0], rows[40, 1], rows[41, 0] = np.nan, np.inf, 1e200
     with Session.open(tmp_path / "state", gamma=5) as session:
@@ -233,7 +233,7 @@ def test_unusable_rows_are_rejected_and_the_others_learned(tmp_path, layout):
         assert session.ingest(layout(X), Y) == 0
 
 
-def test_queries_are_answered_corrected_and_withdrawn(tmp_path):
+def test_answers_can_be_corrected_and_withdrawn(tmp_path):
     with Session.open(tmp_path / "state", gamma=5, queries_per_batch=20, exploration_rate=0.0) as session:
         session.ingest(X)
         asked = []
@@ -255,7 +255,7 @@ def test_queries_are_answered_corrected_and_withdrawn(tmp_path):
         assert sorted(session.classes_.tolist()) == [0, 1]
 
 
-def test_queries_become_comparisons(tmp_path):
+def test_queries_can_become_comparisons(tmp_path):
     state, names = tmp_path / "state", np.array(["moon", "other"])[Y]
     with Session.open(state, gamma=5, queries_per_batch=20, queries_per_round=2, exploration_rate=0.0) as session:
         session.ingest(X[:100], names[:100])
@@ -264,7 +264,7 @@ def test_queries_become_comparisons(tmp_path):
         assert first["reference"] is None
         session.compare(first["sample"])
     with Session.open(state) as session:
-        assert len(session.ask()) == 4, "a round has the size with which the session was begun"
+        assert len(session.ask()) == 4, "queries_per_round is the one given when the session was created"
         first = session.queries()[0]
         reference = first["reference"]
         assert reference["sample"] < 100 and reference["class"] == names[reference["sample"]]
@@ -303,7 +303,7 @@ def test_errors_are_typed(tmp_path):
         Session(state)
 
 
-def test_the_model_of_a_session_predicts_the_same_on_the_command_line(tmp_path, command_line):
+def test_command_line_predicts_the_same_with_the_model_of_a_session(tmp_path, command_line):
     model, table, predicted = tmp_path / "m.evm", tmp_path / "d.csv", tmp_path / "predicted.tsv"
     with Session(tmp_path / "state", gamma=5) as session:
         session.ingest(X, Y)
@@ -318,7 +318,7 @@ def test_the_model_of_a_session_predicts_the_same_on_the_command_line(tmp_path, 
     assert found == expected.tolist()
 
 
-def test_rows_are_those_of_the_command_line(tmp_path, command_line):
+def test_row_counts_match_the_command_line(tmp_path, command_line):
     values = [f"{a!r},{b!r},{label}" for (a, b), label in zip(X.tolist(), Y)]
     values[120], values[130] = "nan,1,0", "3e15,1,1"
     (tmp_path / "d.csv").write_text("\n".join(["a,b,label", *values]) + "\n")
@@ -333,7 +333,7 @@ def test_rows_are_those_of_the_command_line(tmp_path, command_line):
         assert session.stats["rejected_rows"] == said["rejected_rows"] == 2
 
 
-def test_rejected_rows_are_told_as_by_the_classifier_in_memory(tmp_path):
+def test_rejected_rows_are_reported_as_in_memory(tmp_path):
     rows = X[:100].copy()
     rows[7, 1], rows[9, 0] = 1e200, 1e200
     one, other = NeverEndingClassifier(gamma=5), NeverEndingClassifier(gamma=5, state=tmp_path / "state")
@@ -382,26 +382,26 @@ def storage_fault(state, command=(), limit=()):
     return ended.stdout
 
 
-def may_trace():
+def can_trace():
     strace = shutil.which("strace")
     return strace and subprocess.run([strace, "-qq", "-o", os.devnull, "true"], capture_output=True).returncode == 0
 
 
-@pytest.mark.skipif(not may_trace(), reason="strace is missing or may not trace")
-def test_a_full_disk_is_an_error_of_its_own(tmp_path):
+@pytest.mark.skipif(not can_trace(), reason="strace is missing or not permitted")
+def test_full_disk_raises_storage_full(tmp_path):
     fault = "inject=pwrite64:error=ENOSPC:when=30"
     trace = ["strace", "-f", "-qq", "-o", os.devnull, "-e", "trace=pwrite64", "-e", fault]
     said = storage_fault(tmp_path / "state", command=trace)
     assert said.startswith("StorageFull no space left") and "continued" in said, said
 
 
-@pytest.mark.skipif(os.name != "posix", reason="limits of a process")
-def test_a_disk_that_cannot_be_written_is_a_storage_error(tmp_path):
+@pytest.mark.skipif(os.name != "posix", reason="needs resource limits")
+def test_failed_write_raises_storage_error(tmp_path):
     said = storage_fault(tmp_path / "state", limit=["100000"])
     assert said.startswith("Storage") and "continued" in said, said
 
 
-def test_a_session_of_another_cpu_is_refused(tmp_path):
+def test_session_of_another_cpu_raises_other_cpu(tmp_path):
     state = tmp_path / "state"
     with Session(state) as session:
         session.ingest(X, Y)
@@ -413,9 +413,9 @@ def test_a_session_of_another_cpu_is_refused(tmp_path):
         assert session.stats["rows"] == 300
 
 
-@pytest.mark.skipif(os.name != "posix", reason="signals")
+@pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
 @pytest.mark.parametrize("durable", [False, True])
-def test_an_interrupt_leaves_the_session_as_it_was(tmp_path, durable):
+def test_interrupted_batch_leaves_the_session_unchanged(tmp_path, durable):
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(12000, 40))
     labels = (rows[:, 0] + rng.normal(size=12000) > 0).astype(int)
@@ -428,7 +428,7 @@ def test_an_interrupt_leaves_the_session_as_it_was(tmp_path, durable):
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         model.partial_fit(rows, labels)
-        time.sleep(20)  # done before the signal
+        time.sleep(20)  # in case the batch ends before the signal
     assert time.monotonic() - began < 15
     if model.metrics_["samples"] == 200:
         assert model.metrics_ == before
@@ -440,7 +440,7 @@ def test_an_interrupt_leaves_the_session_as_it_was(tmp_path, durable):
         assert NeverEndingClassifier(label_source="transduction", state=state).metrics_ == metrics
 
 
-def test_statistics_have_one_name_each(tmp_path):
+def test_statistics_have_no_duplicate_names(tmp_path):
     with Session.open(tmp_path / "state", gamma=5) as session:
         session.ingest(X, Y)
         stats = session.stats

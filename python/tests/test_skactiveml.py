@@ -1,4 +1,4 @@
-"""The rules of scikit-activeml's own strategy tests, and its pool loop."""
+"""The rules of the strategy tests of scikit-activeml, and its pool loop."""
 
 import warnings
 from functools import cache, partial
@@ -40,12 +40,12 @@ def pool():
 
 @pytest.mark.parametrize("make", ALL)
 class TestRules:
-    def test_kind(self, make):
+    def test_is_a_cloneable_query_strategy(self, make):
         strategy = make(random_state=3, missing_label=-5)
         assert isinstance(strategy, SingleAnnotatorPoolQueryStrategy)
         assert clone(strategy).get_params() == strategy.get_params()
 
-    def test_reproducible(self, make, pool):
+    def test_results_are_reproducible(self, make, pool):
         X, y, _ = pool
         strategy = make(random_state=7)
         first, again = ask(strategy, X, y, batch_size=5), ask(strategy, X, y, batch_size=5)
@@ -53,7 +53,7 @@ class TestRules:
         assert np.array_equal(first, ask(make(random_state=7), X, y, batch_size=5))
 
     @pytest.mark.parametrize("size", [1, 5])
-    def test_utilities(self, make, pool, size):
+    def test_chosen_candidates_have_the_largest_utilities(self, make, pool, size):
         X, y, _ = pool
         index, utilities = ask(make(random_state=0), X, y, batch_size=size, return_utilities=True)
         assert index.shape == (size,) and utilities.shape == (size, 60)
@@ -67,7 +67,7 @@ class TestRules:
             assert np.isfinite(utilities[0, 12:]).all()
         assert np.array_equal(index, ask(make(random_state=0), X, y, batch_size=size))
 
-    def test_batch_beyond_the_candidates(self, make, pool):
+    def test_batch_size_beyond_the_candidates_warns_and_returns_all(self, make, pool):
         X, y, _ = pool
         with pytest.warns(UserWarning, match="batch_size"):
             index = ask(make(random_state=0), X, y, batch_size=100)
@@ -75,7 +75,7 @@ class TestRules:
         with pytest.raises(ValueError):
             ask(make(random_state=0), X, y, batch_size=0)
 
-    def test_candidates_by_number(self, make, pool):
+    def test_candidates_can_be_indices(self, make, pool):
         X, y, _ = pool
         few = [15, 40, 33, 59]
         index, utilities = ask(
@@ -85,7 +85,7 @@ class TestRules:
         others = np.setdiff1d(np.arange(60), few)
         assert np.isnan(utilities[:, others]).all()
 
-    def test_candidates_as_samples(self, make, pool):
+    def test_candidates_can_be_samples(self, make, pool):
         X, y, _ = pool
         others = make_moons(20, noise=0.15, random_state=9)[0]
         index, utilities = ask(
@@ -93,21 +93,21 @@ class TestRules:
         )
         assert utilities.shape == (3, 20) and index.max() < 20 and len(set(index)) == 3
 
-    def test_candidates_by_number_and_as_samples_agree(self, make, pool):
+    def test_candidates_as_indices_and_as_samples_agree(self, make, pool):
         X, y, _ = pool
         few = np.arange(20, 50)
         by_number = ask(make(random_state=0), X, y, candidates=few, batch_size=4)
         as_samples = ask(make(random_state=0), X, y, candidates=X[few], batch_size=4)
         assert np.array_equal(by_number, few[as_samples])
 
-    def test_nothing_labeled(self, make, pool):
+    def test_queries_without_any_label(self, make, pool):
         X, _, _ = pool
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             index = ask(make(random_state=0), X, np.full(60, np.nan), batch_size=3)
         assert len(set(index)) == 3
 
-    def test_other_missing_labels(self, make, pool):
+    def test_missing_label_can_be_a_text(self, make, pool):
         X, y, _ = pool
         words = np.where(np.isnan(y), "?", np.where(y == 1, "yes", "no"))
         clf = SklearnClassifier(SVC(C=10), classes=["no", "yes"], missing_label="?", random_state=0)
@@ -118,7 +118,7 @@ class TestRules:
 
 
 @pytest.mark.parametrize("make", [MarginSampling, SmallPool, DiverseBatch])
-def test_plain_classifiers_see_labeled_rows_only(make, pool):
+def test_scikit_learn_classifiers_are_fitted_to_labeled_rows(make, pool):
     X, y, _ = pool
     wrapped = make(random_state=0).query(X, y, classifier(), batch_size=3)
     assert np.array_equal(wrapped, make(random_state=0).query(X, y, SVC(C=10), batch_size=3))
@@ -128,7 +128,7 @@ def test_plain_classifiers_see_labeled_rows_only(make, pool):
     assert np.array_equal(wrapped, make(random_state=0).query(X, y, fitted, fit_clf=False, batch_size=3))
 
 
-def test_margin_takes_the_nearest_of_several_classes():
+def test_margin_sampling_of_several_classes_returns_the_nearest():
     X, truth = make_blobs(90, centers=4, cluster_std=2.5, random_state=0)
     y = np.where(np.arange(90) < 40, truth, np.nan)
     clf = SklearnClassifier(SVC(), classes=range(4), random_state=0)
@@ -144,7 +144,7 @@ def test_margin_takes_the_nearest_of_several_classes():
     assert utility[0, index[0]] == np.nanmax(utility)
 
 
-def test_mistakes_are_explained(pool):
+def test_wrong_parameters_are_errors(pool):
     X, y, _ = pool
     with pytest.raises(ValueError, match="pool_size=0"):
         SmallPool(pool_size=0).query(X, y, classifier())
@@ -165,7 +165,7 @@ def cancer(seed):
 
 
 def area(make, data, seed, estimator, batch=5, cycles=8):
-    """Mean accuracy along scikit-activeml's pool loop."""
+    """Mean accuracy over the cycles of the pool loop of scikit-activeml."""
     X, truth = data(seed)
     order = np.random.RandomState(seed).permutation(len(truth))
     X, truth = X[order], truth[order]
@@ -183,12 +183,12 @@ def area(make, data, seed, estimator, batch=5, cycles=8):
     return np.mean(scores)
 
 
-#: Not those by which the claims below were found (docs/python-active.md).
+#: Seeds other than those with which the claims below were found (docs/python-active.md).
 SEEDS = range(100, 112)
 
 
 @cache
-def chance(data, estimator):
+def random_sampling_area(data, estimator):
     return np.mean([area(RandomSampling, data, s, estimator(C=10)) for s in SEEDS])
 
 
@@ -201,11 +201,11 @@ def chance(data, estimator):
         (partial(SubmodularBatch, seek="dense"), cancer),
     ],
 )
-def test_better_than_chance_in_its_pool_loop(make, data):
-    assert np.mean([area(make, data, s, SVC(C=10)) for s in SEEDS]) > chance(data, SVC)
+def test_strategy_beats_random_sampling_in_the_pool_loop(make, data):
+    assert np.mean([area(make, data, s, SVC(C=10)) for s in SEEDS]) > random_sampling_area(data, SVC)
 
 
-def test_the_pool_loop_with_our_machine():
-    assert np.mean([area(MarginSampling, cancer, s, evermargin.SVC(C=10)) for s in SEEDS]) > chance(
+def test_margin_sampling_beats_random_sampling_with_evermargin_svc():
+    assert np.mean([area(MarginSampling, cancer, s, evermargin.SVC(C=10)) for s in SEEDS]) > random_sampling_area(
         cancer, evermargin.SVC
     )

@@ -1,4 +1,4 @@
-"""The loop that never ends from Python: conformance, questions, memory, and states that go on bit by bit."""
+"""NeverEndingClassifier: checks of scikit-learn, queries, bounded memory and bit-identical resumption."""
 
 import inspect
 import json
@@ -16,18 +16,18 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from evermargin import NeverEndingClassifier, _core
 from evermargin._stream import ENGINE_SPECS, RENAMED
 
-MINUS_ONE = "-1 is a class in this check, and means unlabeled here unless missing_label says otherwise"
+MINUS_ONE = "the check has a class -1, which marks unlabeled rows by default"
 
 
-def explained(estimator):
+def expected_failures(estimator):
     return {"check_classifiers_classes": MINUS_ONE} if estimator.missing_label == -1 else {}
 
 
 @parametrize_with_checks(
     [NeverEndingClassifier(), NeverEndingClassifier(missing_label=None, label_source="model", loss="ramp")],
-    expected_failed_checks=explained,
+    expected_failed_checks=expected_failures,
 )
-def test_conformance(estimator, check):
+def test_scikit_learn_check(estimator, check):
     check(estimator)
 
 
@@ -37,7 +37,7 @@ def moons(batches, rows=100, seed=0, noise=0.1):
 
 
 def run(model, stream):
-    """Answers every question with the truth."""
+    """Feed batches and answer every query with the true label."""
     base = model.metrics_["samples"] if hasattr(model, "classes_") else 0
     for X, y in stream:
         model.partial_fit(X)
@@ -47,7 +47,7 @@ def run(model, stream):
     return model
 
 
-def test_few_answers_are_enough():
+def test_few_answers_suffice_for_moons():
     stream = moons(8)
     model = run(NeverEndingClassifier(gamma=5.0, queries_per_batch=6), stream[:-1])
     X, y = stream[-1]
@@ -61,7 +61,7 @@ def test_few_answers_are_enough():
     assert model.confidence_.shape == (100,) and np.all((0 <= model.confidence_) & (model.confidence_ <= 1))
 
 
-def test_a_labeled_batch_is_learned_like_an_ordinary_classifier():
+def test_fit_on_labeled_rows_acts_like_a_supervised_classifier():
     X, y = load_iris(return_X_y=True)
     names = np.array(["setosa", "versicolor", "virginica"])[y]
     model = NeverEndingClassifier().fit(X, names)
@@ -73,7 +73,7 @@ def test_a_labeled_batch_is_learned_like_an_ordinary_classifier():
 
 
 @pytest.mark.parametrize("missing", [-1, None, float("nan"), "?"])
-def test_missing_labels_are_marked_in_many_ways(missing):
+def test_missing_label_can_be_any_value(missing):
     X, y = make_moons(100, noise=0.1, random_state=0)
     few = np.array([int(v) if i % 4 == 0 else missing for i, v in enumerate(y)], dtype=object)
     if missing == -1 or missing != missing:
@@ -86,7 +86,7 @@ def test_missing_labels_are_marked_in_many_ways(missing):
     assert model.metrics_["labels_kept"] == 25
 
 
-def test_classes_come_at_any_time_and_only_those_met_are_predicted():
+def test_new_classes_can_appear_and_only_classes_with_labels_are_predicted():
     X, y = make_blobs(300, centers=4, random_state=2, cluster_std=0.5)
     model = NeverEndingClassifier(missing_label=None).partial_fit(X[y == 3], y[y == 3])
     assert set(model.predict(X)) == {3}
@@ -102,7 +102,7 @@ def test_classes_come_at_any_time_and_only_those_met_are_predicted():
     assert {"batch": 4, "event": "note", "text": "class 2 is new"} in model.events_
 
 
-def test_questions_that_wait_are_not_paid_for_twice():
+def test_pending_queries_do_not_cost_budget_again():
     X, y = make_moons(100, noise=0.1, random_state=0)
     model = NeverEndingClassifier(queries_per_batch=5).partial_fit(X)
     ids, rows = model.ask(2, return_X=True)
@@ -116,42 +116,42 @@ def test_questions_that_wait_are_not_paid_for_twice():
     assert len(model.ask(50)) == 2
     assert model.metrics_["labels_kept"] == 2
     assert list(model.labels_[more[1:3]]) == list(y[more[1:3]])
-    assert model.answer([], []).skip([]) is model, "nothing is an answer to no question"
+    assert model.answer([], []).skip([]) is model, "empty answers are allowed"
 
 
-def test_budget_and_no_strategy():
+def test_queries_stay_within_the_budget():
     model = NeverEndingClassifier(queries_per_batch=4, budget=6)
     run(model, moons(4))
     assert model.metrics_["labels_spent"] == 6
-    silent = NeverEndingClassifier(strategy="none").partial_fit(moons(1)[0][0])
-    assert len(silent.ask(3)) == 0
+    without_strategy = NeverEndingClassifier(strategy="none").partial_fit(moons(1)[0][0])
+    assert len(without_strategy.ask(3)) == 0
 
 
 @pytest.mark.parametrize("strategy", ["small-pool", "margin", "diverse", "bandit", "submod", "random"])
-def test_every_strategy_asks(strategy):
+def test_every_strategy_queries_useful_samples(strategy):
     stream = moons(3)
     model = run(NeverEndingClassifier(gamma=5.0, strategy=strategy), stream)
     assert 5 < model.metrics_["labels_spent"] <= 30
     assert model.score(*stream[0]) > 0.8
 
 
-def test_labels_are_corrected_and_taken_back():
+def test_labels_can_be_corrected_and_withdrawn():
     X, y = make_moons(60, noise=0.05, random_state=1)
     wrong = y.copy()
     wrong[7] = 1 - wrong[7]
-    told = NeverEndingClassifier(gamma=5.0).fit(X, y)
-    mended = NeverEndingClassifier(gamma=5.0).fit(X, wrong).correct(7, y[7])
-    np.testing.assert_array_equal(mended.decision_function(X), told.decision_function(X))
-    np.testing.assert_array_equal(mended.labels_, y)
-    before = mended.metrics_["labels_kept"]
-    mended.withdraw(7)
-    assert mended.metrics_["labels_kept"] == before - 1
-    assert mended.labels_[7] == -1
+    correct = NeverEndingClassifier(gamma=5.0).fit(X, y)
+    corrected = NeverEndingClassifier(gamma=5.0).fit(X, wrong).correct(7, y[7])
+    np.testing.assert_array_equal(corrected.decision_function(X), correct.decision_function(X))
+    np.testing.assert_array_equal(corrected.labels_, y)
+    before = corrected.metrics_["labels_kept"]
+    corrected.withdraw(7)
+    assert corrected.metrics_["labels_kept"] == before - 1
+    assert corrected.labels_[7] == -1
     with pytest.raises(ValueError, match="sample 7 has no label"):
-        mended.withdraw(7)
+        corrected.withdraw(7)
 
 
-def test_fit_forgets_and_repeats():
+def test_fit_resets_the_classifier():
     stream = moons(2)
     model = run(NeverEndingClassifier(), stream)
     X, y = stream[0]
@@ -162,19 +162,19 @@ def test_fit_forgets_and_repeats():
     assert model.to_bytes() == fresh.to_bytes()
 
 
-@pytest.mark.parametrize("way", ["pickle", "bytes", "file"])
-def test_a_state_goes_on_bit_by_bit(way, tmp_path):
+@pytest.mark.parametrize("format", ["pickle", "bytes", "file"])
+def test_restored_state_is_bit_identical(format, tmp_path):
     stream = moons(4)
     model = NeverEndingClassifier(gamma=5.0, class_weight={0: 2.0, 1: 1.0}, forget="window=12")
     run(model, stream[:2])
-    if way == "pickle":
+    if format == "pickle":
         other = pickle.loads(pickle.dumps(model))
-    elif way == "bytes":
+    elif format == "bytes":
         other = NeverEndingClassifier.from_bytes(model.to_bytes())
     else:
         model.save(tmp_path / "state")
         other = NeverEndingClassifier.load(tmp_path / "state")
-        assert [p.name for p in tmp_path.iterdir()] == ["state"], "nothing else is left behind"
+        assert [p.name for p in tmp_path.iterdir()] == ["state"], "no temporary file is left"
     assert other.get_params() == {**model.get_params(), "random_state": other.random_state}
     np.testing.assert_array_equal(other.labels_, model.labels_)
     for one in (model, other):
@@ -184,7 +184,7 @@ def test_a_state_goes_on_bit_by_bit(way, tmp_path):
     assert model.metrics_ == other.metrics_ and model.events_ == other.events_
 
 
-def test_damage_is_found():
+def test_damaged_state_is_an_error():
     model = NeverEndingClassifier().fit(*moons(1)[0])
     state = model.to_bytes()
     for at in (0, 7, 9, 100, len(state) - 1):
@@ -198,7 +198,7 @@ def test_damage_is_found():
         NeverEndingClassifier.from_bytes(model._engine.to_bytes("{}"))
 
 
-def test_memory_is_bounded_over_a_long_stream():
+def test_memory_of_a_long_stream_is_bounded():
     rng = np.random.RandomState(3)
     model = NeverEndingClassifier(
         gamma=5.0, queries_per_batch=3, max_labels=40, max_points=40, label_source="model", random_state=0
@@ -220,7 +220,7 @@ def test_memory_is_bounded_over_a_long_stream():
     assert len(model.exemplars_) <= 200
 
 
-def test_a_change_of_the_stream_is_told_without_a_warning(recwarn):
+def test_drift_is_an_event_and_no_warning(recwarn):
     rng = np.random.RandomState(0)
     model = NeverEndingClassifier(gamma=2.0, forget="on-drift=2", label_source="model")
     for batch in range(24):
@@ -229,22 +229,22 @@ def test_a_change_of_the_stream_is_told_without_a_warning(recwarn):
     assert model.metrics_["drifts"] > 0
     drifts = [event for event in model.events_ if event["event"] == "drift"]
     assert drifts and all(16 <= d["batch"] and d["now"] > d["before"] for d in drifts)
-    assert model.score(X, 1 - y) > 0.9, "what was before is forgotten"
+    assert model.score(X, 1 - y) > 0.9, "labels from before the drift are forgotten"
     assert not recwarn.list
 
 
-def test_sparse_is_dense():
+def test_sparse_and_dense_streams_give_the_same_result():
     stream = moons(3)
     dense = run(NeverEndingClassifier(gamma=5.0, scale="none", strategy="random"), stream)
     sparse_stream = [(sparse.csr_matrix(X), y) for X, y in stream]
-    thin = run(NeverEndingClassifier(gamma=5.0, scale="none", strategy="random"), sparse_stream)
+    from_sparse = run(NeverEndingClassifier(gamma=5.0, scale="none", strategy="random"), sparse_stream)
     X = stream[0][0]
-    np.testing.assert_array_equal(dense.predict(X), thin.predict(sparse.csr_matrix(X)))
-    ids, rows = thin.partial_fit(sparse.csr_matrix(X)).ask(2, return_X=True)
+    np.testing.assert_array_equal(dense.predict(X), from_sparse.predict(sparse.csr_matrix(X)))
+    ids, rows = from_sparse.partial_fit(sparse.csr_matrix(X)).ask(2, return_X=True)
     np.testing.assert_array_equal(rows.toarray(), X[ids - 300])
 
 
-def test_prediction_changes_nothing():
+def test_prediction_leaves_the_state_unchanged():
     model = run(NeverEndingClassifier(), moons(2))
     before = model.to_bytes()
     model.predict(moons(1)[0][0])
@@ -252,7 +252,7 @@ def test_prediction_changes_nothing():
     assert model.to_bytes() == before
 
 
-def test_what_is_refused_changes_nothing():
+def test_errors_leave_the_state_unchanged():
     (X, y), (X2, y2) = moons(2)
     with pytest.raises(NotFittedError):
         NeverEndingClassifier().ask(1)
@@ -287,46 +287,46 @@ def test_what_is_refused_changes_nothing():
     with pytest.raises(ValueError, match="whole numbers"):
         model.skip([0.5])
     assert model.to_bytes() == before
-    with pytest.raises(ValueError, match="y holds -1 and 1 alone"):
+    with pytest.raises(ValueError, match="y contains only -1 and 1"):
         NeverEndingClassifier().fit(X, 2 * y - 1)
 
 
-def of_python(name):
+def python_name(name):
     return RENAMED.get(name, name)
 
 
-def test_signature_is_the_table_of_engine_parameters():
-    """Names, order and defaults are those of the command line, which takes them from the same table."""
+def test_signature_matches_the_table_of_engine_parameters():
+    """Names, order and defaults match the command line, which uses the same table."""
     specs = json.loads(_core.engine_specs())
     parameters = inspect.signature(NeverEndingClassifier).parameters
-    assert list(parameters) == [of_python(spec["name"]) for spec in specs] + ["missing_label", "state"]
+    assert list(parameters) == [python_name(spec["name"]) for spec in specs] + ["missing_label", "state"]
     for spec in specs:
-        default = parameters[of_python(spec["name"])].default
+        default = parameters[python_name(spec["name"])].default
         expected = None if spec["name"] == "seed" else spec["default"]
         assert default == expected and type(default) is type(expected), spec["name"]
 
 
-#: Parameters whose description differs from the table, because their values have another form in Python.
-DESCRIBED_HERE = {"class_weight", "queries_per_round", "ratio", "seed"}
+#: Parameters with their own description, because their values have another form in Python.
+DESCRIBED_FOR_PYTHON = {"class_weight", "queries_per_round", "ratio", "seed"}
 
 
 @pytest.mark.parametrize("name", list(ENGINE_SPECS))
 def test_docstring_has_the_help_of_the_table(name):
     spec, section = ENGINE_SPECS[name], inspect.getdoc(NeverEndingClassifier).split("Attributes\n---")[0]
-    default = inspect.signature(NeverEndingClassifier).parameters[of_python(name)].default
+    default = inspect.signature(NeverEndingClassifier).parameters[python_name(name)].default
     shown = f'"{default}"' if isinstance(default, str) else repr(default)
-    found = re.search(rf"^{of_python(name)} : .*, default={re.escape(shown)}\n((?:    .*\n)+)", section, re.MULTILINE)
+    found = re.search(rf"^{python_name(name)} : .*, default={re.escape(shown)}\n((?:    .*\n)+)", section, re.MULTILINE)
     assert found, name
-    if name not in DESCRIBED_HERE:
+    if name not in DESCRIBED_FOR_PYTHON:
         text = re.sub(r"\bnone\b", "None", spec["help"]) if spec["default"] is None else spec["help"]
         text = re.sub(r"(?<![\w-])c(?![\w-])", "C", text)
         assert " ".join(found[1].split()) == text[0].upper() + text[1:] + "."
 
 
 def other_value(spec):
-    """A value of an engine parameter that is not its default."""
+    """An allowed value of an engine parameter other than its default."""
     if spec["kind"] == "choice":
-        return [word for word in spec["choices"] if word not in (spec["default"], "tfidf")][-1]  # which needs counts
+        return [word for word in spec["choices"] if word not in (spec["default"], "tfidf")][-1]  # tfidf needs counts
     if spec["kind"] == "bool":
         return not spec["default"]
     return {
@@ -342,7 +342,7 @@ def other_value(spec):
     }[spec["kind"]]
 
 
-#: Parameters that a change of another one needs.
+#: Settings under which a parameter takes effect.
 NEEDED = {
     "degree": {"kernel": "poly"},
     "coef0": {"kernel": "poly"},
@@ -360,31 +360,31 @@ def settings_of(params):
 @pytest.mark.parametrize("name", list(ENGINE_SPECS))
 def test_every_parameter_reaches_the_engine(name):
     value, base = other_value(ENGINE_SPECS[name]), NEEDED.get(name, {})
-    default, changed = settings_of(base), settings_of({**base, of_python(name): value})
+    default, changed = settings_of(base), settings_of({**base, python_name(name): value})
     assert {n for n in default if default[n] != changed[n]} == {name}
     expected = {"0": 2.0, "1": 0.5} if name == "class_weight" else value
     assert changed[name] == expected
 
 
-def test_defaults_are_those_of_the_engine():
+def test_defaults_match_the_engine():
     specs = {name: "none" if spec["default"] is None else spec["default"] for name, spec in ENGINE_SPECS.items()}
     assert settings_of({}) == specs
 
 
-def test_a_round_is_what_ask_returns():
+def test_ask_returns_queries_per_round_samples():
     X, y = moons(1)[0]
     model = NeverEndingClassifier(queries_per_round=3).partial_fit(X)
     assert model.metrics_["labels_spent"] == 0
     assert len(ids := model.ask()) == 3 and model.metrics_["labels_spent"] == 3
-    assert model.answer(ids, y[ids]).metrics_["labels_spent"] == 3, "an answer asks nothing"
+    assert model.answer(ids, y[ids]).metrics_["labels_spent"] == 3, "answers make no queries"
     assert len(model.ask()) == 3 and len(model.ask(50)) == 7
     model.skip(model.ask(50)).partial_fit(X)
     assert len(model.set_params(queries_per_round=5).ask()) == 3, "changed parameters take effect with fit"
 
 
 @pytest.mark.parametrize("ratio", [[0.15, 0.85], 0.85])
-def test_a_ratio_is_in_the_order_of_the_names_in_memory_and_on_disk(tmp_path, ratio):
-    """The class whose name is first appears last."""
+def test_ratio_is_in_the_order_of_class_names_in_memory_and_on_disk(tmp_path, ratio):
+    """The first class name is that of the class that appears last."""
     X, y = moons(1)[0]
     parts = [np.full(len(y), None, dtype=object) for _ in range(2)]
     parts[0][np.flatnonzero(y == 0)[:6]] = "z"
@@ -398,13 +398,13 @@ def test_a_ratio_is_in_the_order_of_the_names_in_memory_and_on_disk(tmp_path, ra
         return model.close_batch().labels_
 
     found = labels(ratio)
-    # the classes are numbered in another order there, so that a share of a whole number of rows may be rounded otherwise
+    # a session numbers the classes in another order, so that the number of rows of a share may be rounded differently
     assert np.sum(found != labels(ratio, state=tmp_path / "state")) <= 1
     assert np.mean(found == "z") > np.mean(labels([0.85, 0.15]) == "z") + 0.2
 
 
 @pytest.mark.parametrize("on_disk", [False, True])
-def test_a_ratio_for_another_number_of_classes_is_noted_once(tmp_path, on_disk):
+def test_ratio_for_another_number_of_classes_is_noted_once(tmp_path, on_disk):
     X, y = moons(1)[0]
     model = NeverEndingClassifier(ratio=[0.2, 0.3, 0.5], state=tmp_path / "state" if on_disk else None)
     known = np.where(np.arange(len(y)) < 40, y, -1)
@@ -414,8 +414,8 @@ def test_a_ratio_for_another_number_of_classes_is_noted_once(tmp_path, on_disk):
     model.close()
 
 
-def comparing(model, X, y, batches):
-    """Drives a stream with a person who compares but cannot name; returns how often the person was asked what."""
+def run_with_comparisons(model, X, y, batches):
+    """Feed a stream and answer only comparisons; return the model and the numbers of answers of each kind."""
     counts = {"same": 0, "different": 0}
     for part in np.array_split(np.arange(len(X)), batches):
         known = np.where(part < 30, y[part], -1)
@@ -441,15 +441,15 @@ def comparing(model, X, y, batches):
     return model, counts
 
 
-def test_comparisons_label_what_cannot_be_named(tmp_path):
+def test_comparisons_label_samples_whose_class_cannot_be_named(tmp_path):
     X, y = make_blobs(400, centers=5, cluster_std=2.5, random_state=3)
     y = np.array([7, 3, 9, 1, 5])[y]
-    model, counts = comparing(NeverEndingClassifier(queries_per_batch=15, random_state=1), X, y, 4)
+    model, counts = run_with_comparisons(NeverEndingClassifier(queries_per_batch=15, random_state=1), X, y, 4)
     assert counts["same"] > 10 and counts["different"] > 5, counts
     ids, codes = model._engine.labels()
     assert len(ids) > 40 and [model._label_encoder.label(c) for c in codes.tolist()] == y[ids].tolist()
     durable = NeverEndingClassifier(queries_per_batch=15, random_state=1, state=tmp_path / "state")
-    durable, again = comparing(durable, X, y, 4)
+    durable, again = run_with_comparisons(durable, X, y, 4)
     assert again["same"] > 10
     before = durable.predict(X)
     durable.close()
@@ -458,7 +458,7 @@ def test_comparisons_label_what_cannot_be_named(tmp_path):
     resumed.close()
 
 
-def test_comparisons_refuse_what_makes_no_sense():
+def test_invalid_comparisons_are_errors():
     X, y = moons(1)[0]
     model = NeverEndingClassifier().partial_fit(X)
     [first] = model.ask(1)
@@ -517,15 +517,15 @@ def test_comparisons_refuse_what_makes_no_sense():
         ("random_state", "one", "a whole number, a RandomState instance or None"),
     ],
 )
-def test_refusals_name_the_parameter_the_value_and_what_is_allowed(name, value, allowed):
+def test_errors_name_the_parameter_the_value_and_the_allowed_values(name, value, allowed):
     with pytest.raises(_core.ParameterError) as error:
         NeverEndingClassifier(**{name: value}).fit(*moons(1)[0])
     assert str(error.value).startswith(f"{name}={value!r}: must be ") and allowed in str(error.value)
     assert error.value.name == name and allowed in error.value.allowed
 
 
-@pytest.mark.parametrize("name", [of_python(name) for name in ENGINE_SPECS])
-def test_a_wrong_type_is_an_error_that_names_the_parameter(name):
+@pytest.mark.parametrize("name", [python_name(name) for name in ENGINE_SPECS])
+def test_error_for_a_wrong_type_names_the_parameter(name):
     (X, y), *_ = moons(1)
     for value in ("utter nonsense", {"a": [1.5]}, 1j):
         with pytest.raises((TypeError, ValueError), match=name):
@@ -551,12 +551,12 @@ def test_labels_have_confidences_and_sources():
     assert model.withdraw(ids[0]).sources_[ids[0] - 150] is None
 
 
-def test_a_batch_before_any_label_has_no_sources():
+def test_batch_before_any_label_has_no_sources():
     model = NeverEndingClassifier().partial_fit(moons(1)[0][0])
     assert set(model.sources_) == {None} and np.all(model.confidence_ == 0) and model.label_sources_ == []
 
 
-def test_arms_of_the_bandit():
+def test_query_arms_of_the_bandit():
     model = run(NeverEndingClassifier(gamma=5.0, strategy="bandit"), moons(4))
     assert {"random", "small-pool", "diverse", "submod"} == {arm["strategy"] for arm in model.query_arms_}
     assert sum(arm["answers"] for arm in model.query_arms_) > 0
@@ -565,13 +565,13 @@ def test_arms_of_the_bandit():
         _ = run(NeverEndingClassifier(), moons(1)).query_arms_
 
 
-def test_labels_are_texts_or_numbers():
+def test_labels_must_be_texts_or_numbers():
     X = np.eye(4)
     with pytest.raises(ValueError, match="a text or a number"):
         NeverEndingClassifier().partial_fit(X, np.array(["2026-01-01", "2026-01-02"] * 2, dtype="datetime64[D]"))
 
 
-def test_no_question_has_the_layout_of_the_batch():
+def test_empty_query_has_the_layout_of_the_batch():
     X = sparse.csr_matrix(np.eye(4))
     ids, found = NeverEndingClassifier(strategy="none").partial_fit(X, [0, 1, 0, 1]).ask(2, return_X=True)
     assert len(ids) == 0 and sparse.issparse(found) and found.shape == (0, 4)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The few-label matrix: `auto` against labels alone, its peers and its candidates, with defaults only.
+"""The few-label matrix: compares `auto` with supervised learning, peers and its candidates, all with defaults.
 
     research/few_labels/matrix.py run --out matrix.jsonl --draws 10 --jobs 2
     research/few_labels/matrix.py report matrix.jsonl                    # print the tables
@@ -49,7 +49,7 @@ def build_id() -> str:
 
 
 def measure(job: tuple[Key, str, dict, bool]) -> dict:
-    """Runs all methods on one draw, or all but the candidates. ``known`` has the results of other packages from an earlier file."""
+    """Run all methods on one draw, with or without the candidates. ``known`` has results of other packages from an earlier file."""
     (name, level, draw), build, known, with_candidates = job
     import numpy as np
     from methods import CANDIDATES, FOREIGN, METHODS, Cell
@@ -71,7 +71,7 @@ def measure(job: tuple[Key, str, dict, bool]) -> dict:
         try:
             right = np.asarray(run(cell))[unlabeled] == data.y[unlabeled]
             accuracy[method] = round(100 * float(right.mean()), 3)
-        except Exception as error:  # noqa: BLE001 - one method that fails must not end the matrix
+        except Exception as error:  # noqa: BLE001 - a failing method must not stop the matrix
             errors[method] = f"{type(error).__name__}: {error}"[:300]
         seconds[method] = round(time.process_time() - start, 4)
     if "cross_validated" in known.get("facts", {}):
@@ -95,7 +95,7 @@ def measure(job: tuple[Key, str, dict, bool]) -> dict:
 
 
 def work(sets: list[str], levels: list[int], draws: int) -> list[Key]:
-    """Few labels first; draws outermost, so that an unfinished file covers all sets."""
+    """Order of the cells: lower levels first, and draws outermost, so that an unfinished file covers all sets."""
     stages = [[level for level in levels if level < 3], [level for level in levels if level == 3]]
     return [(s, level, d) for stage in stages for d in range(draws) for s in sets for level in stage]
 
@@ -127,7 +127,7 @@ def run(args: argparse.Namespace, sets: list[str]) -> None:
 
 
 def smoke() -> None:
-    """Runs and reports two generated sets, one draw, in a temporary folder."""
+    """Run and report two generated sets with one draw in a temporary folder."""
     import report
 
     sets = ["generated-moons", "generated-words"]

@@ -28,10 +28,10 @@ except Exception as error:  # noqa: BLE001 - a missing compiled part raises othe
     graphlearning = None
     GRAPHLEARNING_ERROR = f"{type(error).__name__}: {error}"
 
-#: Costs among which cross-validation chooses for labels alone, the first of equals.
+#: Costs among which cross-validation chooses for supervised learning; the first of equals wins.
 COSTS = (1.0, 10.0, 0.1, 100.0, 0.01, 1000.0)
 
-#: Shortest distance in the graph of graphlearning, whose weights are 0/0 where a row has 10 duplicates.
+#: Lower bound on distances in the graph of graphlearning, whose weights are 0/0 for a row with 10 duplicates.
 MIN_DISTANCE = 1e-6
 
 #: Neighbors in the graph of graphlearning, which has no default; 10 is the number in its examples.
@@ -40,7 +40,7 @@ POISSON_NEIGHBORS = 10
 
 @dataclass
 class Cell:
-    """One draw of labels."""
+    """A data set with one draw of labels."""
 
     data: DataSet
     labeled: np.ndarray
@@ -58,8 +58,9 @@ class Cell:
 
 
 def folds(y: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Stratified folds of the labels as (training, held out); a class with one label keeps it in training. Empty if no
-    class has two labels."""
+    """Stratified folds of the labels as (training, held out).
+
+    A class with one label keeps it in training. The list is empty if no class has two labels."""
     counts = np.bincount(y)
     several, single = np.flatnonzero(counts[y] > 1), np.flatnonzero(counts[y] == 1)
     if not len(several):
@@ -120,7 +121,7 @@ def _auto(cell: Cell) -> np.ndarray:
     return model.transduction_
 
 
-#: Labels alone: the better of two learners is the baseline. C = 1 is for the rule without folds, see README.md.
+#: Supervised learners; the better of two is the baseline. C = 1 is for the rule without folds, see README.md.
 ALONE = {
     "logistic regression": _cross_validated("logistic regression", LogisticRegression(max_iter=1000)),
     "SVC of scikit-learn": _cross_validated("SVC of scikit-learn", SVC()),

@@ -21,16 +21,16 @@ ALONE = ("logistic regression", "SVC of scikit-learn")
 PEERS = ("LabelSpreading", "SelfTraining", "Poisson (graphlearning)")
 CANDIDATES = ("SVC", "LinearSVC", "harmonic", "spreading", "poisson", "LapRLS", "TSVM", "LinearDA", "SubmodularS3VM")
 
-#: Points below a peer from which a cell counts as lost.
+#: A cell counts as lost if `auto` is this many points below a peer.
 LOST = 3.0
 
-#: A set is worse than labels alone if its mean gain plus one standard error is below this.
+#: A set is worse than labels alone if the mean gain plus one standard error is below this value.
 WORSE = -1.0
 
 
 def alone(records: list[dict], fixed_cost: bool = False) -> np.ndarray:
-    """Accuracy of labels alone per draw: the learner with the better cross-validated accuracy. Where no label could be
-    held out, it is the learner with the higher mean over these draws, which favors the baseline.
+    """Accuracy of labels alone per draw: that of the learner with the better cross-validated accuracy. In draws in which no
+    label could be held out, it is that of the learner with the higher mean over these draws, which favors the baseline.
 
     With ``fixed_cost``, draws in which some class has one label use C = 1 and count as draws without folds."""
     fixed = [fixed_cost and record["fewest_labels"] == 1 for record in records]
@@ -59,7 +59,7 @@ class Cell:
         self.difference = np.array([record["accuracy"]["auto"] for record in records]) - self.alone
         self.gain_fixed_cost = self.auto_of(records) - float(alone(records, fixed_cost=True).mean())
         self.auto, self.gain = self.mean["auto"], float(self.difference.mean())
-        # candidates may be measured in fewer draws, in which auto is compared with them
+        # candidates can have fewer draws; auto is compared with them on these draws
         some = [record for record in records if any(n in record["accuracy"] for n in CANDIDATES)] or records
         both = [n for n in CANDIDATES if all(n in record["accuracy"] for record in some)]
         self.candidates = {n: float(np.mean([record["accuracy"][n] for record in some])) for n in both}

@@ -1,6 +1,6 @@
 """The data sets of the few-label matrix, in a fixed order.
 
-Settings of `auto` are decided on the sets at even places (0, 2, 4, ...) and reported on the others. The order was fixed
+Settings of `auto` are chosen on the sets at even positions (0, 2, 4, ...) and reported on the others. The order was fixed
 before any setting was chosen; add new sets at the end.
 """
 
@@ -35,7 +35,7 @@ MIN_CLASS_ROWS = 10
 
 SEED = 7
 
-#: Columns from which sparse non-negative rows count as text.
+#: Sparse nonnegative rows with more columns count as text.
 WIDE = 300
 
 
@@ -122,16 +122,16 @@ def _satimage():
 
 
 def _one_hot(rows: list[list[str]]):
-    """Numbers as they are, words of a column as one column each; the class comes last."""
+    """Numeric columns as they are, text columns one-hot encoded; the class is the last column."""
     columns = list(zip(*rows))
     parts = []
     for column in columns[:-1]:
         try:
             parts.append(np.array(column, float)[:, None])
         except ValueError:
-            words, of = np.unique(column, return_inverse=True)
+            words, codes = np.unique(column, return_inverse=True)
             if len(words) <= 200:
-                parts.append(np.eye(len(words))[of])
+                parts.append(np.eye(len(words))[codes])
     return np.hstack(parts).astype(np.float32), np.array([c.strip() for c in columns[-1]])
 
 
@@ -156,7 +156,7 @@ def _moons():
     return x.astype(np.float32), y
 
 
-#: Name and loader. The order decides which half a set belongs to: never change it.
+#: Names and loaders. The position of a set decides its half, so the order must not change.
 SETS = {
     "comp-rec": _comp_rec,
     "pcmac": lambda: _libsvm("text/PCMAC.libsvm.xz"),
@@ -190,7 +190,7 @@ ORDER = tuple(SETS)
 
 
 def half(name: str) -> str:
-    """The half of a set: settings are decided on "decide" and reported on "report"."""
+    """The half of a set: settings are chosen on "decide" and reported on "report"."""
     return "decide" if name not in ORDER or ORDER.index(name) % 2 == 0 else "report"
 
 
@@ -206,7 +206,7 @@ class DataSet:
     @classmethod
     def of(cls, x, y) -> DataSet:
         if sp.issparse(x):
-            # Rows without words: as neighbors at distance 1 of all unit rows they would be hubs of every graph.
+            # Drop rows without words: they have distance 1 to all unit rows and would be hubs of every graph.
             filled = np.flatnonzero(np.diff(sp.csr_matrix(x).indptr) > 0)
             x, y = x[filled], y[filled]
         y = np.unique(y, return_inverse=True)[1]
@@ -221,7 +221,7 @@ class DataSet:
 
 
 def scale(x):
-    """Preprocessing for methods that have none: a fixed rule on the columns, the same for all peers."""
+    """Preprocess rows for methods without preprocessing, by one fixed rule for all peers."""
     values = x.data if sp.issparse(x) else x
     low, high = values.min(), values.max()
     if sp.issparse(x) and x.shape[1] > WIDE and low >= 0:

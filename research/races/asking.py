@@ -1,10 +1,10 @@
-"""The tables of docs/python-active.md.
+"""Measures the tables of docs/python-active.md: query strategies, density weighting, mislabeled rows.
 
     python research/races/asking.py strategies [--seeds 40] [--sets moons cancer digits]
     python research/races/asking.py density [--seeds 10]
     python research/races/asking.py noise [--seeds 10]
 
-Needs evermargin with scikit-activeml; cleanlab, where it is installed, is ranked too.
+Needs evermargin with scikit-activeml; cleanlab is included if it is installed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from sklearn.svm import SVC
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "python" / "tests"))
 
-from test_noise import precision, spoilt
+from test_noise import mislabeled, precision
 from test_skactiveml import area
 
 from evermargin import active, find_label_issues
@@ -67,24 +67,25 @@ def mean(values):
 
 
 def strategies(seeds, sets):
-    """Accuracy along scikit-activeml's pool loop, less that of asking at random."""
-    ways = [MarginSampling, SmallPool, DiverseBatch, SubmodularBatch, partial(SubmodularBatch, seek="dense")]
+    """Accuracy in the pool loop of scikit-activeml, minus the accuracy of random queries."""
+    strategies = [MarginSampling, SmallPool, DiverseBatch, SubmodularBatch, partial(SubmodularBatch, seek="dense")]
     for data in (d for d in (moons, cancer, digits) if d.__name__ in sets):
         for batch, cycles in ((1, 30), (5, 8)):
             run = partial(area, data=data, estimator=SVC(C=10), batch=batch, cycles=cycles)
-            chance = np.array([run(RandomSampling, seed=s) for s in range(seeds)])
-            print(f"{data.__name__} by {batch}: random {chance.mean():.4f}", flush=True)
-            for way in ways:
-                gain = np.array([run(way, seed=s) for s in range(seeds)]) - chance
-                print(f"  {getattr(way, '__name__', 'dense')} {mean(gain)}", flush=True)
+            random = np.array([run(RandomSampling, seed=s) for s in range(seeds)])
+            print(f"{data.__name__} by {batch}: random {random.mean():.4f}", flush=True)
+            for strategy in strategies:
+                gain = np.array([run(strategy, seed=s) for s in range(seeds)]) - random
+                print(f"  {getattr(strategy, '__name__', 'dense')} {mean(gain)}", flush=True)
 
 
-def by_single_questions(how, data, seed):
+def single_query_area(strategy, data, seed):
+    """Mean accuracy over 25 queries of one row each."""
     X, y = data(seed)
     order = np.random.RandomState(seed).permutation(len(y))
     X, y, half = X[order], y[order], len(y) // 2
     first = np.concatenate([np.flatnonzero(y[:half] == c)[:2] for c in (0, 1)])
-    learner, left, scores = active.ActiveLearner(SVC(C=10), how, X[first], y[first]), np.arange(half), []
+    learner, left, scores = active.ActiveLearner(SVC(C=10), strategy, X[first], y[first]), np.arange(half), []
     for step in range(25):
         index, row = learner.query(X[left], random_state=1000 * seed + step)
         learner.teach(row, y[left[index]])
@@ -94,24 +95,24 @@ def by_single_questions(how, data, seed):
 
 
 def density(seeds):
-    """Doubt times density on sets by which its form was not chosen."""
-    ways = (active.random_sampling, active.margin_sampling, active.density_sampling)
+    """Density weighting on data sets other than those with which it was designed."""
+    strategies = (active.random_sampling, active.margin_sampling, active.density_sampling)
     for data in (partial(moons, noise=0.25), circles, ten_features, wine):
-        scores = [np.mean([by_single_questions(w, data, 100 + s) for s in range(seeds)]) for w in ways]
+        scores = [np.mean([single_query_area(w, data, 100 + s) for s in range(seeds)]) for w in strategies]
         name = getattr(data, "__name__", "moons, noise 0.25")
-        print(name, *(f"{w.__name__} {s:.4f}" for w, s in zip(ways, scores, strict=True)), flush=True)
+        print(name, *(f"{w.__name__} {s:.4f}" for w, s in zip(strategies, scores, strict=True)), flush=True)
 
 
 def quality_by_cleanlab(X, y, model, seed):
     from cleanlab.rank import get_label_quality_scores
 
     folds = StratifiedKFold(5, shuffle=True, random_state=seed)
-    shares = cross_val_predict(model, X, y, cv=folds, method="predict_proba")
-    return np.argsort(get_label_quality_scores(y, shares))
+    probabilities = cross_val_predict(model, X, y, cv=folds, method="predict_proba")
+    return np.argsort(get_label_quality_scores(y, probabilities))
 
 
 def noise(seeds):
-    """Precision of the first k suspects, k being the wrong labels."""
+    """Precision of the first k suspects, where k is the number of wrong labels."""
 
     def suspects(model, X, y, seed):
         return find_label_issues(X, y, model and model(seed), random_state=seed, threshold=np.inf)
@@ -122,9 +123,9 @@ def noise(seeds):
     def forest(seed):
         return RandomForestClassifier(random_state=seed)
 
-    ways = {
+    rankings = {
         "default": partial(suspects, None),
-        "svc, one against the rest": partial(suspects, lambda seed: scaled(OneVsRestClassifier(SVC()))),
+        "svc, one-vs-rest": partial(suspects, lambda seed: scaled(OneVsRestClassifier(SVC()))),
         "svc": partial(suspects, lambda seed: scaled(SVC())),
         "forest": partial(suspects, forest),
     }
@@ -132,15 +133,15 @@ def noise(seeds):
         import cleanlab  # noqa: F401
 
         calibrated = CalibratedClassifierCV(SVC(), ensemble=False)
-        ways["cleanlab, svc"] = lambda X, y, seed: quality_by_cleanlab(X, y, scaled(calibrated), seed)
-        ways["cleanlab, forest"] = lambda X, y, seed: quality_by_cleanlab(X, y, forest(seed), seed)
+        rankings["cleanlab, svc"] = lambda X, y, seed: quality_by_cleanlab(X, y, scaled(calibrated), seed)
+        rankings["cleanlab, forest"] = lambda X, y, seed: quality_by_cleanlab(X, y, forest(seed), seed)
     except ImportError:
-        print("cleanlab is not installed: not ranked")
+        print("cleanlab is not installed and is left out")
     for load in (datasets.load_digits, datasets.load_breast_cancer):
-        for name, rank in ways.items():
+        for name, rank in rankings.items():
             found = []
             for seed in range(seeds):
-                X, y, wrong = spoilt(load, seed)
+                X, y, wrong = mislabeled(load, seed)
                 found.append(precision(rank(X, y, seed=seed), wrong))
             print(load.__name__, name, mean(found), flush=True)
 
@@ -151,8 +152,8 @@ if __name__ == "__main__":
     parser.add_argument("table", choices=["strategies", "density", "noise"])
     parser.add_argument("--seeds", type=int)
     parser.add_argument("--sets", nargs="+", default=["moons", "cancer", "digits"])
-    given = parser.parse_args()
-    if given.table == "strategies":
-        strategies(given.seeds or 40, given.sets)
+    arguments = parser.parse_args()
+    if arguments.table == "strategies":
+        strategies(arguments.seeds or 40, arguments.sets)
     else:
-        {"density": density, "noise": noise}[given.table](given.seeds or 10)
+        {"density": density, "noise": noise}[arguments.table](arguments.seeds or 10)

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Labels needed: `evermargin run` beside asking at random and beside scikit-activeml's margin sampling with SVC.
+"""Number of labels needed by `evermargin run`, by random queries, and by margin sampling of scikit-activeml with SVC.
 
 usage: research/races/label_efficiency.py EVERMARGIN [mnist news adult ibm-mac] [--data DIR] [--work DIR] [--seeds 3] [--peer]
                                           [--budgets N ...] [--strategies NAME ...] [--flags "FLAGS OF RUN"]
 
-EVERMARGIN is the built program. The streams are MNIST even/odd, 20 Newsgroups comp/rec, Adult, and sentence embeddings of the
-two groups on hardware of 20 Newsgroups, their training parts in a random order; the model at the end of each is scored on the
-test part. A0 is the share of the larger class, A1 the accuracy
-of a machine trained on all labels, the target A0 + 0.95 (A1 - A0). --peer needs numpy, scikit-learn and scikit-activeml,
-and gives it a pool of 5,000 rows, one label at a time; its CPU seconds leave the scoring out.
+EVERMARGIN is the built program. The streams are the training parts, in random order, of MNIST even/odd, 20 Newsgroups comp/rec,
+Adult, and sentence embeddings of the two hardware groups of 20 Newsgroups. The final model of each stream is scored on the test
+part. The target is A0 + 0.95 (A1 - A0), where A0 is the share of the larger class and A1 the accuracy of a model trained on all
+labels. --peer needs numpy, scikit-learn and scikit-activeml, which gets a pool of 5,000 rows and one label at a time; its CPU
+seconds exclude scoring.
 """
 import argparse, json, lzma, os, random, resource, struct, subprocess, sys, tarfile, time
 
@@ -91,7 +91,7 @@ def ibm_mac(data, work):
     return f"{work}/ibm_mac_train.svm", f"{work}/ibm_mac_test.svm"
 
 
-def ask(program, *words):
+def run_json(program, *words):
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     out = subprocess.run([program, *words, "--threads", "1", "--quiet", "--json"], capture_output=True, text=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -101,7 +101,7 @@ def ask(program, *words):
 
 
 def score(program, model, test):
-    return ask(program, "predict", model, test)[0]["accuracy"]
+    return run_json(program, "predict", model, test)[0]["accuracy"]
 
 
 def main():
@@ -114,36 +114,36 @@ def main():
     parse.add_argument("--peer", action="store_true")
     parse.add_argument("--budgets", type=int, nargs="+", default=BUDGETS)
     parse.add_argument("--strategies", nargs="+", default=["small-pool", "random"])
-    parse.add_argument("--flags", default="", help="further flags of run")
+    parse.add_argument("--flags", default="", help="additional flags of run")
     args = parse.parse_args()
     os.makedirs(args.work, exist_ok=True)
     for name in args.sets or ["mnist", "news", "adult", "ibm-mac"]:
         train, test = {"mnist": mnist, "news": news, "adult": adult, "ibm-mac": ibm_mac}[name](args.data, args.work)
         model = f"{args.work}/{name}.evm"
-        ask(args.program, "fit", train, "-o", model, *ALL[name])
-        most = score(args.program, model, test)
+        run_json(args.program, "fit", train, "-o", model, *ALL[name])
+        full_accuracy = score(args.program, model, test)
         counts = {}
         with open(test) as f:
             for line in f:
                 label = json.loads(line)["label"] if line[0] == "{" else line.split(" ", 1)[0]
                 counts[label] = counts.get(label, 0) + 1
-        least = max(counts.values()) / sum(counts.values())
-        target = least + 0.95 * (most - least)
-        print(f"{name}: larger class {least:.4f}, all labels {most:.4f}, target {target:.4f}", flush=True)
+        majority = max(counts.values()) / sum(counts.values())
+        target = majority + 0.95 * (full_accuracy - majority)
+        print(f"{name}: larger class {majority:.4f}, all labels {full_accuracy:.4f}, target {target:.4f}", flush=True)
         for strategy in args.strategies:
             for budget in args.budgets:
                 found, cpu = [], 0.0
                 for seed in range(1, args.seeds + 1):
                     each = max(20, -(-budget // BATCHES[name]))
-                    _, seconds = ask(args.program, "run", train, *RUN[name], "--strategy", strategy, "--budget",
-                                     str(budget), "--queries-per-batch", str(each), "--seed", str(seed), "--model", model,
-                                     "--max-labels", str(max(4000, budget)), "--max-points", str(max(4000, budget)),
-                                     *args.flags.split())
+                    _, seconds = run_json(args.program, "run", train, *RUN[name], "--strategy", strategy, "--budget",
+                                          str(budget), "--queries-per-batch", str(each), "--seed", str(seed), "--model", model,
+                                          "--max-labels", str(max(4000, budget)), "--max-points", str(max(4000, budget)),
+                                          *args.flags.split())
                     cpu += seconds
                     found.append(score(args.program, model, test))
                 mean = sum(found) / len(found)
-                print(f"  {strategy:10} {budget:5} labels  {mean:.4f}  (least {min(found):.4f})  "
-                      f"{cpu / args.seeds:.2f} CPU s a run", flush=True)
+                print(f"  {strategy:10} {budget:5} labels  {mean:.4f}  (lowest {min(found):.4f})  "
+                      f"{cpu / args.seeds:.2f} CPU s per run", flush=True)
                 if mean >= target:
                     break
         if args.peer:
@@ -158,7 +158,7 @@ def peer(name, train, test, target):
     from skactiveml.pool import UncertaintySampling
 
     if name == "news":
-        print("  scikit-activeml refuses sparse rows")
+        print("  scikit-activeml does not accept sparse rows")
         return
     def load(path, rows):
         with open(path) as f:
@@ -180,8 +180,8 @@ def peer(name, train, test, target):
         at = query.query(X=x, y=known, clf=machine, batch_size=1)
         cpu += time.process_time() - start
         if n in BUDGETS:
-            held = np.isfinite(known)
-            right = SVC(C=c).fit(x[held], y[held]).score(xt, yt)
+            labeled = np.isfinite(known)
+            right = SVC(C=c).fit(x[labeled], y[labeled]).score(xt, yt)
             print(f"  scikit-activeml {n:5} labels  {right:.4f}  {cpu:.1f} CPU s", flush=True)
             if right >= target or cpu > 600:
                 break

@@ -1,11 +1,11 @@
-"""One measurement of a peer in a process of its own; prints one line of JSON.
+"""Runs one measurement of a peer in its own process and prints one line of JSON.
 
     peer.py svc sklearn|sklearnex FOLDER C GAMMA TOLERANCE
     peer.py linear dual|primal FOLDER C
     peer.py read FILE TIMES
 
-The process that starts it pins it to cores and sets the number of threads. Times are of `fit` and `predict`
-alone, memory is the peak when `fit` returns, the objective is computed after all measuring.
+The calling process pins it to cores and sets the number of threads. Times cover only `fit` and `predict`, memory is the peak
+when `fit` returns, and the objective is computed after all measurements.
 """
 
 import json
@@ -18,7 +18,8 @@ import numpy as np
 
 from prepare import load_half
 
-OBJECTIVE_UP_TO = 13_000
+#: Maximum number of support vectors for which the dual objective is computed.
+MAX_OBJECTIVE_POINTS = 13_000
 
 
 def peak_mib():
@@ -32,12 +33,12 @@ def timed(work):
 
 
 def dual_objective(model, gamma):
-    """½αᵀKα − Σ|α| from the support vectors, in double precision, a block of rows at a time."""
+    """½αᵀKα − Σ|α| of the support vectors in double precision, computed in blocks of rows."""
     from sklearn.metrics.pairwise import rbf_kernel
 
     alpha, points = model.dual_coef_, model.support_vectors_
     alpha = np.asarray(alpha.todense() if hasattr(alpha, "todense") else alpha)[0]
-    if len(alpha) > OBJECTIVE_UP_TO:
+    if len(alpha) > MAX_OBJECTIVE_POINTS:
         return None
     quadratic = 0.0
     for start in range(0, len(alpha), 1000):

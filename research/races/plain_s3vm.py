@@ -1,9 +1,9 @@
-"""Linear TSVM and DA as printed (Sindhwani 2007, chapter 6), in NumPy and SciPy: which objective they reach.
+"""Linear TSVM and DA as published (Sindhwani 2007, chapter 6), in NumPy and SciPy, to measure the objective that they reach.
 
     python research/races/plain_s3vm.py tsvm|da DATA.svm LABELS [--ratio R] [--gamma G] [--gamma-u U]
 
-LABELS is the number of rows at the beginning whose label is used. Written from the text for `research/races/race`, which compares objectives;
-nothing here is fast. Prints one line of JSON.
+LABELS is the number of first rows whose labels are used. The implementation follows the text and is slow; `research/races/race`
+compares objectives with it. Prints one line of JSON.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from sklearn.datasets import load_svmlight_file
 
 class Problem:
     def __init__(self, x, y, labeled, gamma, gamma_u):
-        self.x = csr_matrix(hstack([x, np.ones((x.shape[0], 1))]))  # the bias is a weight
+        self.x = csr_matrix(hstack([x, np.ones((x.shape[0], 1))]))  # the bias as a weight
         self.y, self.labeled, self.gamma, self.gamma_u = y, labeled, gamma, gamma_u
         self.unlabeled = x.shape[0] - labeled
 
@@ -48,7 +48,7 @@ class Problem:
         return labels
 
     def tsvm(self, ratio):
-        """Section 6.3: the most switches at once, the weight of unlabeled rows times 1.5 from 1e-5."""
+        """Section 6.3: the maximum number of switches per step; the weight of unlabeled rows grows from 1e-5 by factors of 1.5."""
         w = self.train(np.zeros(self.x.shape[1]), np.zeros(self.unlabeled), 0.0)
         labels, weight = self.ranked(w, ratio), 1e-5
         w = self.train(np.zeros_like(w), (labels + 1) / 2, weight)
@@ -70,9 +70,9 @@ class Problem:
             w = self.train(w, (labels + 1) / 2, weight)
 
     def da(self, ratio):
-        """Section 6.4: T from 10 gamma_u down by 1.5; the weights with the lowest objective on the way."""
+        """Section 6.4: T decreases from 10 gamma_u by factors of 1.5; returns the weights with the lowest objective on the path."""
         w = self.train(np.zeros(self.x.shape[1]), np.zeros(self.unlabeled), 0.0)
-        heat, p, best = 10 * self.gamma_u, np.full(self.unlabeled, ratio), None
+        temperature, p, best = 10 * self.gamma_u, np.full(self.unlabeled, ratio), None
 
         def plogp(p):
             return np.where(p > 0, p * np.log2(np.maximum(p, 1e-300)), 0)
@@ -82,9 +82,9 @@ class Problem:
                 w = self.train(w, p, self.gamma_u)
                 o = (self.x @ w)[self.labeled :]
                 g = self.gamma_u * (np.maximum(0, 1 - o) ** 2 - np.maximum(0, 1 + o) ** 2)
-                share = lambda v: np.mean(1 / (1 + np.exp(np.clip((g - v) / heat, -700, 700)))) - ratio
-                nu = brentq(share, g.min() - 50 * heat, g.max() + 50 * heat, xtol=1e-12)
-                new = 1 / (1 + np.exp(np.clip((g - nu) / heat, -700, 700)))
+                share = lambda v: np.mean(1 / (1 + np.exp(np.clip((g - v) / temperature, -700, 700)))) - ratio
+                nu = brentq(share, g.min() - 50 * temperature, g.max() + 50 * temperature, xtol=1e-12)
+                new = 1 / (1 + np.exp(np.clip((g - nu) / temperature, -700, 700)))
                 old = np.clip(p, 1e-15, 1 - 1e-15)
                 kl = plogp(new) + plogp(1 - new) - new * np.log2(old) - (1 - new) * np.log2(1 - old)
                 p = new
@@ -96,7 +96,7 @@ class Problem:
                 best = now, w, labels
             if -(plogp(p) + plogp(1 - p)).mean() < 1e-6:
                 break
-            heat /= 1.5
+            temperature /= 1.5
         return best[1:]
 
 

@@ -1,7 +1,7 @@
-"""Prepares the inputs of a race, once, in the cache folder. Runs in a process of its own, so that the process
-that starts the races stays small (a child's peak memory counts its parent's image).
+"""Prepares the inputs of a race once, in the cache folder. It runs in its own process, so that the process that starts the races
+stays small: the measured peak memory of a child includes the image of its parent.
 
-    prepare.py DATA CACHE TASK [text]        prints the folder of the task, or `missing: FILE`
+    prepare.py DATA CACHE TASK [text]        prints the folder of the task or `missing: FILE`
 """
 
 import lzma
@@ -78,7 +78,7 @@ def covtype(file):
 
 
 def write_text(path, x, y, digits="%.6g"):
-    """LIBSVM text."""
+    """Write rows as LIBSVM text."""
     x = sp.csr_matrix(x)
     with open(path, "w") as out:
         for i, label in enumerate(y):
@@ -88,14 +88,14 @@ def write_text(path, x, y, digits="%.6g"):
 
 
 def load_half(folder, half):
-    """Rows and labels as a peer is given them: dense f64, or CSR with 32-bit indices."""
+    """Rows and labels in the format for peers: dense f64, or CSR with 32-bit indices."""
     y = np.load(folder / f"{half}.y.npy")
     dense = folder / f"{half}.npy"
     return (np.load(dense) if dense.exists() else sp.load_npz(folder / f"{half}.npz")), y
 
 
 def prepare(data, cache, task):
-    """Train and test for one task: `.npy` and labels, or LIBSVM text and `.npz`."""
+    """Write training and test rows of one task: `.npy` and labels, or LIBSVM text and `.npz`."""
     files = [data / f for f in FILES[task]]
     missing = [f for f in files if not f.exists()]
     if missing:
@@ -126,7 +126,7 @@ def prepare(data, cache, task):
 
 
 def prepare_linear(cache):
-    """Splits the generated text rows (all.svm) into the first 20,000 and the rest."""
+    """Split the generated text rows (all.svm) into the first 20,000 for training and the rest for tests."""
     folder = cache / "linear"
     if not (folder / "ready").exists():
         with open(folder / "all.svm") as rows, open(folder / "train.svm", "w") as train, \

@@ -1,4 +1,4 @@
-"""What Python adds to a training: SVC.fit on USPS beside the seconds of learning that the command line tells.
+"""Overhead of Python: the time of SVC.fit on USPS compared with the training seconds that the command line prints.
 
     python research/races/python_overhead.py target/release/evermargin
 """
@@ -37,10 +37,10 @@ with tempfile.TemporaryDirectory() as folder:
     def by_command_line():
         return json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["seconds"]
 
-    pairs = [(by_python(), by_command_line()) for _ in range(7)]  # in turns, so that both meet the same machine
+    pairs = [(by_python(), by_command_line()) for _ in range(7)]  # alternate, so that changes of the load affect both
 
 python, rust = (min(times) for times in zip(*pairs))
-print(f"{X.shape[0]} rows: SVC.fit {python:.3f} s, command line {rust:.3f} s of learning: {python / rust - 1:+.1%}")
+print(f"{X.shape[0]} rows: SVC.fit {python:.3f} s, command line {rust:.3f} s of training: {python / rust - 1:+.1%}")
 Z = np.random.RandomState(0).rand(10_000, 784)
 model = evermargin.SVC().fit(Z[:2000], (Z[:2000, 0] > 0.5).astype(int))
 started = time.perf_counter()

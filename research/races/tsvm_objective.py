@@ -1,7 +1,7 @@
-"""The objective of a transductive SVM at the labels it ends with, beside that of the true labels.
+"""Compares the objective of a transductive SVM at its final labels with the objective at the true labels.
 
-On Sonar and Svmguide1 the first is a fraction of the second: a better search does not mean more right labels. The
-draws are the hardest for the supervised machine. Needs evermargin and scikit-learn; data as in reproduce.
+On Sonar and Svmguide1 the first is a fraction of the second, so that a better search does not give more correct labels. The draws
+are those with the lowest accuracy of a supervised SVM. Needs evermargin and scikit-learn; data as for reproduce.
 
     python research/races/tsvm_objective.py sonar
     python research/races/tsvm_objective.py svmguide1
@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.datasets import load_svmlight_file
 from sklearn.svm import SVC
 
-# file, labels, cost, draws, hardest of them, whether columns are brought to [0, 1]
+# file, number of labels, cost, number of draws, number of hardest draws, whether columns are scaled to [0, 1]
 SETS = {
     "sonar": ("libsvm/sonar_scale.xz", 2, 1.0, 200, 20, True),
     "svmguide1": ("libsvm/svmguide1.xz", 16, 0.01, 60, 6, False),
@@ -59,7 +59,7 @@ def main():
         labels = np.where(machine.fit(x, known).transduction_ > 0, 1, -1)
         found.append((labels[others] == y[others]).mean())
         shares.append(objective(x, labels, cost) / objective(x, y, cost))
-    print(f"right {np.mean(found):.3f}; objective as a share of that of the true labels: ", end="")
+    print(f"accuracy {np.mean(found):.3f}; objective divided by that of the true labels: ", end="")
     print(f"mean {np.mean(shares):.2f}, largest {np.max(shares):.2f} of {hardest} draws")
 
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Comparisons beside questions for the class, on streams with many classes.
+"""Compares pairwise queries with class queries on streams with many classes.
 
 usage: research/streams/comparisons.py EVERMARGIN [--work DIR] [--seeds 3] [--rows 6000]
 
 EVERMARGIN is the built program; the labels of the data answer (`run --oracle truth`). The streams are the embeddings of 20
-Newsgroups with 20 classes and, by the first part of the group name, with 7. A class costs one answer, and log2(classes) bits if
-a person chooses among the classes by questions with yes or no; a comparison costs one answer and one bit.
+Newsgroups with 20 classes and, by the first part of the group name, with 7. A class query costs one answer, and log2(classes) bits if
+a person chooses the class by yes-no questions; a comparison costs one answer and one bit.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "few_labels"))
 import sets  # noqa: E402
 
-#: Questions per batch, mode, share of the classes that the person can name.
+#: Queries per batch, mode, share of the classes that the person can name.
 RUNS = [
     (10, "on-request", 1.0),
     (10, "always", 1.0),
@@ -65,17 +65,17 @@ def main():
                 command = [args.program, "run", str(data), "--label", "class", "--batch", "200", "--json", "--seed", str(seed),
                            "--queries-per-batch", str(queries), "--pairwise-queries", mode, "--label-rate", str(named),
                            "--state", str(state), *args.options]
-                said = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+                result = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
                 count = answers(state)
                 bits = count["answer"] * np.log2(classes) + count["related"]
                 results.setdefault((queries, mode, named), []).append(
-                    [said["labels_spent"], count["answer"], count["related"], bits,
-                     100 * said["prequential_accuracy"], 100 * said["prequential_accuracy_last_half"]])
+                    [result["labels_spent"], count["answer"], count["related"], bits,
+                     100 * result["prequential_accuracy"], 100 * result["prequential_accuracy_last_half"]])
         print(f"{classes} classes, {args.rows} rows, {args.seeds} seeds")
-        print("queries  mode        named  questions  names  comparisons   bits  accuracy  last half")
+        print("per batch  mode        named  queries  classes  comparisons   bits  accuracy  last half")
         for (queries, mode, named), found in results.items():
             m = np.mean(found, axis=0)
-            print(f"{queries:7}  {mode:10}  {named:5}  {m[0]:9.0f}  {m[1]:5.0f}  {m[2]:11.0f}  {m[3]:5.0f}  {m[4]:8.1f}  {m[5]:9.1f}",
+            print(f"{queries:9}  {mode:10}  {named:5}  {m[0]:7.0f}  {m[1]:7.0f}  {m[2]:11.0f}  {m[3]:5.0f}  {m[4]:8.1f}  {m[5]:9.1f}",
                   flush=True)
 
 

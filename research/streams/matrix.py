@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""The stream matrix: `evermargin run` with different label sources over the same streams.
+"""The stream matrix: runs `evermargin run` with different label sources on the same streams.
 
 usage: research/streams/matrix.py prepare FOLDER [--draws N] [--only WORD]
        research/streams/matrix.py run FOLDER RESULTS.jsonl --program EVERMARGIN [--draws N] [--jobs N] [--only WORD]
                                   [--half decide|report] [--variant NAME=FLAGS ...]
        research/streams/matrix.py report RESULTS.jsonl
 
-`prepare` writes the streams as LIBSVM text and needs numpy, scipy and scikit-learn; `run` needs Python alone. A run that was
-stopped goes on: a variant, stream and draw that is in RESULTS.jsonl is not run again. Accuracy of streams whose labels
-arrive in the first batch is that of all later rows, labeled as they arrive; of streams with queries it is prequential.
+`prepare` writes the streams as LIBSVM text and needs numpy, scipy and scikit-learn; `run` needs only Python. A stopped run can
+be resumed: results in RESULTS.jsonl are not computed again. For streams whose labels are in the first batch, accuracy is measured
+on all later rows, labeled on arrival; for streams with queries it is prequential.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def prepare(folder: Path, draws: int, only: str | None) -> None:
 def write(path: Path, rows, classes, labeled) -> None:
     import scipy.sparse as sp
 
-    # embeddings are float16
+    # embeddings are stored as float16
     digits = 4 if not sp.issparse(rows) and rows.shape[1] > 300 else 7
     with open(path, "w") as out:
         for i in range(rows.shape[0]):
@@ -78,7 +78,7 @@ def write(path: Path, rows, classes, labeled) -> None:
             out.write(label + "".join(f" {j + 1}:{v:.{digits}g}" for j, v in cells) + "\n")
 
 
-def one(program: str, folder: Path, plan: dict, draw: int, variant: str, flags: list[str]) -> dict:
+def run_one(program: str, folder: Path, plan: dict, draw: int, variant: str, flags: list[str]) -> dict:
     path = folder / f"{plan['number']}-{draw}.svm"
     truth = path.with_suffix(".truth").read_text().split()
     words = [program, "run", str(path), "--batch", str(plan["batch"]), "--threads", "1", "--quiet", "--json", *flags]
@@ -138,7 +138,7 @@ def run(args) -> None:
 
     def work(task):
         key, plan, draw, variant, flags = task
-        return {"key": key, "half": plan["half"], **one(args.program, folder, plan, draw, variant, flags)}
+        return {"key": key, "half": plan["half"], **run_one(args.program, folder, plan, draw, variant, flags)}
 
     with open(results, "a") as out, ThreadPoolExecutor(args.jobs) as pool:
         for result in pool.map(work, tasks):

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The alarm for new classes (`evermargin run --novelty true`): false alarms, cost, and what it gains where a class appears late.
+"""Measures the novelty alarm (`evermargin run --novelty true`): false alarms, cost, and gain if a class appears late.
 
 usage: research/streams/novelty.py EVERMARGIN FOLDER [--seeds N]
 
-EVERMARGIN is the built program; FOLDER holds the streams that `research/streams/matrix.py prepare` wrote with one draw, and gets
-more. Prints a line per stream and seed without a new class (alarms, accuracy, CPU seconds; each without and with the alarm), then
-a line per stream, class and seed where the class is absent from the first half. Needs numpy.
+EVERMARGIN is the built program. FOLDER contains the streams that `research/streams/matrix.py prepare` wrote with one draw; further
+streams are written to it. Prints one line per stream and seed without a new class (alarms, accuracy and CPU seconds without and
+with the alarm), then one line per stream, class and seed in which the class is absent from the first half. Needs numpy.
 """
 
 from __future__ import annotations
@@ -56,17 +56,17 @@ def usps():
 
 
 def late(y, new, seed: int):
-    """An order of the rows in which a class is absent from the first half of the others, and has half of its rows in the rest."""
+    """An order of the rows: half of the other classes first, then the other half mixed with half of the rows of the new class."""
     rng = np.random.default_rng(seed)
     order = rng.permutation(len(y))
-    old, fresh = order[y[order] != new], order[y[order] == new]
+    old, late_rows = order[y[order] != new], order[y[order] == new]
     half = len(old) // 2
-    rest = rng.permutation(np.concatenate([old[half:], fresh[: len(fresh) // 2]]))
+    rest = rng.permutation(np.concatenate([old[half:], late_rows[: len(late_rows) // 2]]))
     return np.concatenate([old[:half], rest]), half
 
 
 def run(program: str, path: Path, batch: int, queries: int, seed: int, novelty: bool, *flags: str):
-    """The answer, CPU seconds, and the lines of the file of labels."""
+    """Result of the command, CPU seconds, and the lines of the label file."""
     labels = path.parent / "labels.tsv"
     words = [program, "run", str(path), "--batch", str(batch), "--queries-per-batch", str(queries), "--seed", str(seed),
              "--threads", "1", "--quiet", "--json", "-o", str(labels), "--novelty", str(novelty).lower(), *flags]
@@ -93,7 +93,7 @@ def gain(program, name, path, batch, queries, seed, truth, new, half, *flags):
         left = [i for i in own if rows[i][source] != "given"]
         recall = sum(rows[i][label] == new for i in left) / max(1, len(left))
         first = (asked[0] - half) // batch if asked else None
-        print(f"{name}, class {new}, seed {seed}, novelty {novelty}: asked about after {first} batches, {len(asked)} questions, "
+        print(f"{name}, class {new}, seed {seed}, novelty {novelty}: first queried after {first} batches, {len(asked)} queries, "
               f"recall {recall:.4f}, accuracy {answer['prequential_accuracy']:.4f}, {answer['novelty_alarms']} alarms, "
               f"CPU s {cpu:.2f}", flush=True)
 
@@ -133,8 +133,8 @@ def main() -> None:
         for seed in seeds:
             rng = np.random.default_rng(seed)
             old = rng.permutation(np.flatnonzero(kinds != new))[:20000]
-            fresh = rng.permutation(np.flatnonzero(kinds == new))[:300]
-            order = np.concatenate([old[:10000], rng.permutation(np.concatenate([old[10000:], fresh]))])
+            late_rows = rng.permutation(np.flatnonzero(kinds == new))[:300]
+            order = np.concatenate([old[:10000], rng.permutation(np.concatenate([old[10000:], late_rows]))])
             path = work / "late.csv"
             path.write_text("\n".join(lines[i] for i in order) + "\n")
             gain(args.program, "KDD-99", path, 500, 5, seed, kinds[order], new, 10000, "--header", "no")

@@ -1,6 +1,6 @@
 """The streams of the stream matrix, in a fixed order.
 
-Settings of the loop are decided on the streams at even places (0, 2, 4, ...) and reported on the others. The order was fixed
+Settings of the engine are chosen on the streams at even positions (0, 2, 4, ...) and reported on the others. The order was fixed
 before any setting was chosen; add new streams at the end.
 """
 
@@ -20,14 +20,16 @@ import sets  # noqa: E402
 
 SEED = 7
 
-#: Maximum number of rows beside the stream on which the model is tested.
+#: Maximum number of test rows that are not in the stream.
 TEST_ROWS = 600
 
 
 @dataclass(frozen=True)
 class Stream:
-    """Rows in batches. `labels` rows of the first batch are labeled and none later, or, if `queries` is given, that
-    many queries per batch are answered and no row arrives with a label."""
+    """A stream of batches.
+
+    Either `labels` rows of the first batch are labeled and none later, or `queries` queries per batch are answered and no row
+    arrives with a label."""
 
     name: str
     load: Callable
@@ -39,7 +41,7 @@ class Stream:
 
 
 def _text_drift():
-    """Word counts of two topics whose subgroups change: the words of the classes differ between the parts of the stream."""
+    """Embeddings of two topics whose subgroups change along the stream."""
     x, y = sets._embedding("20news")
     parts = [("comp.graphics", "rec.autos"), ("comp.sys.mac.hardware", "rec.motorcycles"),
              ("comp.windows.x", "rec.sport.hockey"), ("comp.os.ms-windows.misc", "rec.sport.baseball")]
@@ -79,56 +81,55 @@ def _comp_rec_counts():
         sets.MAX_ROWS = rows
 
 
-def _few(name, load, labels, batch=200, max_rows=2400):
+def _with_labels(name, load, labels, batch=200, max_rows=2400):
     return Stream(name, load, batch, max_rows, labels=labels)
 
 
-def _asked(name, load, queries, batch=500, max_rows=20000, shuffled=True):
+def _with_queries(name, load, queries, batch=500, max_rows=20000, shuffled=True):
     return Stream(name, load, batch, max_rows, queries=queries, shuffled=shuffled)
 
 
 ALL = [
-    _few("comp-rec, 50 labels", _comp_rec_counts, 50),
-    _few("pcmac, 20 labels", lambda: sets._libsvm("text/PCMAC.libsvm.xz"), 20),
-    _few("mushrooms, 20 labels", lambda: sets._libsvm("libsvm/mushrooms.xz"), 20),
-    _few("kdd99, 9 labels", _kdd99, 9, batch=500, max_rows=6000),
-    _few("moons, 10 labels", lambda: make_moons(4000, noise=0.15, random_state=SEED), 10),
-    _few("circles, 10 labels", _rings, 10),
-    _few("comp-rec embeddings, 30 labels", _comp_rec_embeddings, 30),
-    _few("comp-rec, 20 labels", _comp_rec_counts, 20),
-    _few("webkb-course, 20 labels", sets._webkb_course, 20, batch=100),
-    _few("ibm-mac embeddings, 30 labels", sets.SETS["ibm-mac"], 30),
-    _few("banana, 30 labels", lambda: sets._dense_libsvm("raetsch/banana.libsvm.xz"), 30),
-    _few("g50c, 30 labels", sets.SETS["g50c"], 30, batch=100),
-    _few("adult, 30 labels", sets._adult, 30),
-    _few("satimage, 30 labels", sets._satimage, 30),
-    _few("usps, 50 labels", sets._usps, 50),
-    _few("mnist, 100 labels", sets._mnist, 100),
-    _few("sms embeddings, 30 labels", sets.SETS["sms"], 30),
-    _few("20news-20 embeddings, 100 labels", sets.SETS["20news-20"], 100, batch=400),
-    _few("twonorm, 20 labels", lambda: _table("raetsch/twonorm.csv.xz"), 20),
-    _few("text1, 50 labels", sets.SETS["text1"], 50),
-    _asked("electricity, 10 queries", lambda: _table("streams/elec.csv.xz"), 10, max_rows=45312, shuffled=False),
-    _asked("sea, 10 queries", lambda: _table("streams/sea_stream.csv.xz"), 10, max_rows=40000, shuffled=False),
-    _asked("changing newsgroups, 5 queries", _text_drift, 5, batch=200, shuffled=False),
-    _asked("comp-rec, 5 queries", _comp_rec_counts, 5, batch=200),
-    _asked("review BetaBlockers, 5 queries", lambda: sets._review("BetaBlockers"), 5, batch=200),
-    _asked("pcmac, 5 queries", lambda: sets._libsvm("text/PCMAC.libsvm.xz"), 5, batch=200),
-    _asked("mushrooms, 5 queries", lambda: sets._libsvm("libsvm/mushrooms.xz"), 5, batch=200),
-    _asked("kdd99, 5 queries", _kdd99, 5),
-    _asked("moons, 5 queries", lambda: make_moons(4000, noise=0.15, random_state=SEED), 5, batch=200),
-    _asked("circles, 5 queries", _rings, 5, batch=200),
+    _with_labels("comp-rec, 50 labels", _comp_rec_counts, 50),
+    _with_labels("pcmac, 20 labels", lambda: sets._libsvm("text/PCMAC.libsvm.xz"), 20),
+    _with_labels("mushrooms, 20 labels", lambda: sets._libsvm("libsvm/mushrooms.xz"), 20),
+    _with_labels("kdd99, 9 labels", _kdd99, 9, batch=500, max_rows=6000),
+    _with_labels("moons, 10 labels", lambda: make_moons(4000, noise=0.15, random_state=SEED), 10),
+    _with_labels("circles, 10 labels", _rings, 10),
+    _with_labels("comp-rec embeddings, 30 labels", _comp_rec_embeddings, 30),
+    _with_labels("comp-rec, 20 labels", _comp_rec_counts, 20),
+    _with_labels("webkb-course, 20 labels", sets._webkb_course, 20, batch=100),
+    _with_labels("ibm-mac embeddings, 30 labels", sets.SETS["ibm-mac"], 30),
+    _with_labels("banana, 30 labels", lambda: sets._dense_libsvm("raetsch/banana.libsvm.xz"), 30),
+    _with_labels("g50c, 30 labels", sets.SETS["g50c"], 30, batch=100),
+    _with_labels("adult, 30 labels", sets._adult, 30),
+    _with_labels("satimage, 30 labels", sets._satimage, 30),
+    _with_labels("usps, 50 labels", sets._usps, 50),
+    _with_labels("mnist, 100 labels", sets._mnist, 100),
+    _with_labels("sms embeddings, 30 labels", sets.SETS["sms"], 30),
+    _with_labels("20news-20 embeddings, 100 labels", sets.SETS["20news-20"], 100, batch=400),
+    _with_labels("twonorm, 20 labels", lambda: _table("raetsch/twonorm.csv.xz"), 20),
+    _with_labels("text1, 50 labels", sets.SETS["text1"], 50),
+    _with_queries("electricity, 10 queries", lambda: _table("streams/elec.csv.xz"), 10, max_rows=45312, shuffled=False),
+    _with_queries("sea, 10 queries", lambda: _table("streams/sea_stream.csv.xz"), 10, max_rows=40000, shuffled=False),
+    _with_queries("changing newsgroups, 5 queries", _text_drift, 5, batch=200, shuffled=False),
+    _with_queries("comp-rec, 5 queries", _comp_rec_counts, 5, batch=200),
+    _with_queries("review BetaBlockers, 5 queries", lambda: sets._review("BetaBlockers"), 5, batch=200),
+    _with_queries("pcmac, 5 queries", lambda: sets._libsvm("text/PCMAC.libsvm.xz"), 5, batch=200),
+    _with_queries("mushrooms, 5 queries", lambda: sets._libsvm("libsvm/mushrooms.xz"), 5, batch=200),
+    _with_queries("kdd99, 5 queries", _kdd99, 5),
+    _with_queries("moons, 5 queries", lambda: make_moons(4000, noise=0.15, random_state=SEED), 5, batch=200),
+    _with_queries("circles, 5 queries", _rings, 5, batch=200),
 ]
 
 
 def half(stream: Stream) -> str:
-    """The half of a stream: settings are decided on "decide" and reported on "report"."""
+    """The half of a stream: settings are chosen on "decide" and reported on "report"."""
     return "decide" if ALL.index(stream) % 2 == 0 else "report"
 
 
 def draw(stream: Stream, x, y, number: int):
-    """The rows of a draw in order, their classes, which of them arrive with a label; rows that are not in the stream, to test the
-    model on, and their classes."""
+    """Rows of a draw in order, their classes and a mask of labeled rows; test rows outside of the stream and their classes."""
     rng = np.random.default_rng(100 + number)
     y = np.unique(y, return_inverse=True)[1]
     if sp.issparse(x):
@@ -141,7 +142,7 @@ def draw(stream: Stream, x, y, number: int):
         unseen = unseen[:0]
     labeled = np.zeros(len(order), bool)
     if stream.labels:
-        # at least one per class among the labels, all of them in the first batch
+        # the first batch has all labels, at least one per class
         classes = np.unique(y[order])
         first = [rng.choice(np.flatnonzero(y[order] == c)) for c in classes]
         front = np.concatenate([first, rng.permutation(np.setdiff1d(np.arange(len(order)), first))])

@@ -1,4 +1,5 @@
-//! Statements of the works: how each is measured. One that shares its name with a table fills the cells of that table.
+//! Statements of the works and the functions that measure them. A statement with the name of a table fills the cells of that
+//! table.
 
 use crate::ertekin;
 use crate::failure::Result;
@@ -9,13 +10,13 @@ use crate::run::Bench;
 pub struct Claim {
     /// Unique name.
     pub id: &'static str,
-    /// What is claimed.
+    /// Text of the statement.
     pub title: &'static str,
-    /// Measures it.
+    /// Function that measures it.
     pub check: fn(&Bench<'_>) -> Result<Findings>,
 }
 
-/// Every statement.
+/// All statements.
 pub const CLAIMS: &[Claim] = &[
     Claim {
         id: "ertekin-one-pass",

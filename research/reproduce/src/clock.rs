@@ -1,30 +1,30 @@
-//! Processor time of the thread that asks: what a method costs on a machine that does other things too. Every method runs
-//! on one thread (see [`crate::work`]).
+//! CPU time of the current thread, which does not depend on other load of the machine. Every method runs on one thread (see
+//! [`crate::work`]).
 
 use std::time::Instant;
 
-/// Processor seconds where the system tells them (Linux), else seconds on the wall.
+/// Measures CPU seconds where the system provides them (Linux), otherwise elapsed seconds.
 pub struct Clock {
     begin: Instant,
     before: Option<u64>,
 }
 
 impl Clock {
-    /// Begins to count.
+    /// Starts the clock.
     pub fn start() -> Self {
-        Self { begin: Instant::now(), before: on_processor() }
+        Self { begin: Instant::now(), before: cpu_nanoseconds() }
     }
 
     /// Seconds since the start.
     pub fn seconds(&self) -> f64 {
-        match (self.before, on_processor()) {
+        match (self.before, cpu_nanoseconds()) {
             (Some(before), Some(now)) => now.saturating_sub(before) as f64 * 1e-9,
             _ => self.begin.elapsed().as_secs_f64(),
         }
     }
 }
 
-fn on_processor() -> Option<u64> {
+fn cpu_nanoseconds() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     text.split_whitespace().next()?.parse().ok()
 }
@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn work_takes_time_and_sleep_does_not() {
+    fn measures_work_and_not_waiting() {
         let busy = Clock::start();
         let mut sum = 0.0f64;
         while busy.begin.elapsed().as_millis() < 60 {

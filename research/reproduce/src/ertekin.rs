@@ -1,4 +1,4 @@
-//! Ertekin's statements about figures and about several cells at once.
+//! Statements of Ertekin (2009) about figures and about several cells at once.
 
 use crate::failure::{Failure, Result};
 use crate::findings::{Findings, Series};
@@ -20,7 +20,8 @@ fn row(table: &str, name: &str) -> Result<Row> {
     found.ok_or_else(|| Failure::Unknown(format!("table {table} has no data set {name}")))
 }
 
-/// The runs of some methods on some rows, by row and method; a row that cannot be run is told to `found` and empty.
+/// Runs of some methods on some rows, by row and method. A row that cannot be run is `None`, and the reason is added to
+/// `found`.
 fn runs(
     bench: &Bench<'_>,
     rows: &[Row],
@@ -36,7 +37,7 @@ fn runs(
             match runs {
                 Ok(outcomes) => all.push(outcomes.clone()),
                 Err(why) => {
-                    refuse(found, &row.name, why);
+                    add_failure(found, &row.name, why);
                     return None;
                 }
             }
@@ -46,7 +47,7 @@ fn runs(
     rows.iter().zip(done.chunks(methods.len())).map(whole).collect()
 }
 
-fn refuse(found: &mut Findings, row: &str, (verdict, why): &(Verdict, String)) {
+fn add_failure(found: &mut Findings, row: &str, (verdict, why): &(Verdict, String)) {
     match verdict {
         Verdict::Missing => found.missing(row, why),
         _ => found.left_out(row, "", why),
@@ -97,17 +98,17 @@ pub(crate) fn sparse(bench: &Bench<'_>) -> Result<Findings> {
     Ok(found)
 }
 
-/// Ends of the ramp that are compared.
+/// Values of s, the end of the ramp, that are compared.
 const ENDS: [f64; 9] = [0.5, 0.0, -0.5, -0.75, -1.0, -1.1, -1.25, -1.5, -2.0];
 
-/// Which learners the ends are compared for.
+/// Learners for which the values of s are compared.
 const RAMPS: [(&str, Method, Option<bool>); 3] = [
     ("LASVM-NC", Method::LasvmNc, None),
     ("LASVM-NC not finished", Method::LasvmNc, Some(false)),
     ("LASVM-I", Method::LasvmI, None),
 ];
 
-/// Figure 6.5: a sweep of s on the same samples.
+/// Figure 6.5: a sweep of s on fixed samples.
 pub(crate) fn ramp_end(bench: &Bench<'_>) -> Result<Findings> {
     let options = bench.options;
     let mut pieces = Vec::new();
@@ -142,7 +143,7 @@ pub(crate) fn ramp_end(bench: &Bench<'_>) -> Result<Findings> {
     for (row, repetitions) in &rows {
         let sweeps: Vec<Result<Vec<[f64; 2]>>> = done.by_ref().take(repetitions * RAMPS.len()).collect();
         match sweeps.into_iter().collect::<Result<Vec<_>>>() {
-            Ok(sweeps) => tell_ends(&row.name, &sweeps, &mut found),
+            Ok(sweeps) => record_ramp_ends(&row.name, &sweeps, &mut found),
             Err(missing @ Failure::Missing { .. }) => found.missing(&row.name, &missing.to_string()),
             Err(failure) => return Err(failure),
         }
@@ -150,7 +151,7 @@ pub(crate) fn ramp_end(bench: &Bench<'_>) -> Result<Findings> {
     Ok(found)
 }
 
-/// Accuracy and support vectors at every end.
+/// Accuracy and number of support vectors for each s.
 fn swept(bench: &Bench<'_>, row: &Row, repetition: usize, way: usize) -> Result<Vec<[f64; 2]>> {
     let mut task = bench.task(row, repetition)?;
     let (_, method, finish) = RAMPS[way];
@@ -162,8 +163,8 @@ fn swept(bench: &Bench<'_>, row: &Row, repetition: usize, way: usize) -> Result<
     ENDS.into_iter().map(one).collect()
 }
 
-/// Sweeps come repetition by repetition, and learner by learner within.
-fn tell_ends(row: &str, sweeps: &[Vec<[f64; 2]>], found: &mut Findings) {
+/// Records the sweeps, which are ordered by repetition, then by learner.
+fn record_ramp_ends(row: &str, sweeps: &[Vec<[f64; 2]>], found: &mut Findings) {
     let of = |way: usize| sweeps.iter().skip(way).step_by(RAMPS.len());
     let at = |way: usize, end: usize, c: usize| mean(&of(way).map(|s| s[end][c]).collect::<Vec<_>>());
     let minus_one = ENDS.iter().position(|s| *s == -1.0).unwrap_or(0);
@@ -186,44 +187,45 @@ fn tell_ends(row: &str, sweeps: &[Vec<[f64; 2]>], found: &mut Findings) {
     found.figures.push(figure(&title, ("support vectors", "accuracy %"), series));
 }
 
-/// A model along the way: examples learned from, support vectors, share of test rows right.
+/// An intermediate model: number of examples learned, of labels and of support vectors, and test accuracy.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Station {
+struct IntermediateModel {
     learned: usize,
     labels: usize,
     support: usize,
     accuracy: f64,
 }
 
-/// Ways to choose examples, and whether cost and width are chosen too.
+/// Strategies of choosing examples, and whether the cost and the kernel width are also chosen.
 const CHOOSING: [(&str, Strategy, bool); 3] = [
     ("auto-active", Strategy::AutoActive, false),
     ("active", Strategy::Active, false),
     ("auto-active, chosen C and γ", Strategy::AutoActive, true),
 ];
 
-/// Costs and widths to choose from: few examples may want others than all of them.
+/// Candidate costs and kernel widths: the best values for few examples can differ from those for all.
 const PAIRS: [(f64, f64); 5] = [(100.0, 0.005), (30.0, 0.005), (10.0, 0.01), (10.0, 0.02), (5.0, 0.02)];
 
-/// Share of a division's training rows that the choice is made on.
+/// Share of the training rows of a split on which cost and width are chosen.
 const HELD_OUT: f64 = 0.25;
 
-/// One division of the data: the exact solution, and what each way of choosing came to.
+/// Results on one split of the data.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Division {
+    /// Accuracy of the exact solution.
     exact: f64,
-    /// By way: models along the run, and the one with as many support vectors as the statement allows.
-    ways: Vec<(Vec<Station>, Option<Station>)>,
+    /// Per strategy: intermediate models, and the largest model within [`SMALL`] support vectors.
+    ways: Vec<(Vec<IntermediateModel>, Option<IntermediateModel>)>,
 }
 
-/// Divisions of the data; the source has 65.
+/// Number of random splits of the data; the source has 65.
 const DIVISIONS: usize = 10;
 
-/// Support vectors that the statement allows.
+/// Maximum number of support vectors in the statement.
 const SMALL: usize = 2500;
 
-/// Figures 3.8 and 3.9: accuracy against support vectors, by which examples are learned. Data are divided anew each time, as
-/// in the source, and the exact solution is that of the same division.
+/// Figures 3.8 and 3.9: accuracy against number of support vectors, by strategy of choosing examples. As in the source, each
+/// repetition splits the data at random; the exact solution is computed on the same split.
 pub(crate) fn auto_active(bench: &Bench<'_>) -> Result<Findings> {
     let mut found = Findings::default();
     let row = row("ertekin-3.2", "Adult")?;
@@ -234,24 +236,24 @@ pub(crate) fn auto_active(bench: &Bench<'_>) -> Result<Findings> {
     let options = Options { resplit: true, ..bench.options.clone() };
     let inner = Options { hold_out: Some(HELD_OUT), ..options.clone() };
     let say = |line: &str| bench.say(line);
-    let (anew, within) = (Bench::new(&options, &say), Bench::new(&inner, &say));
+    let (outer, within) = (Bench::new(&options, &say), Bench::new(&inner, &say));
     let pieces: Vec<usize> = (0..options.repetitions.unwrap_or(DIVISIONS).max(1)).collect();
-    let done = anew.each(&pieces, |&k| {
+    let done = outer.each(&pieces, |&k| {
         let key = format!("divisions {:?} {k} {} {CHOOSING:?} {PAIRS:?}", row.protocol, options.seed);
-        anew.cached(&key, || {
-            let tasks = [anew.task(&row, k)?, within.task(&row, k)?];
+        outer.cached(&key, || {
+            let tasks = [outer.task(&row, k)?, within.task(&row, k)?];
             division(&tasks, seed_of(options.seed, k))
         })
     });
     match done.into_iter().collect::<Result<Vec<_>>>() {
-        Ok(divisions) => tell_divisions(&row.name, &divisions, &mut found),
+        Ok(divisions) => record_splits(&row.name, &divisions, &mut found),
         Err(missing @ Failure::Missing { .. }) => found.missing(&row.name, &missing.to_string()),
         Err(failure) => return Err(failure),
     }
     Ok(found)
 }
 
-/// A division, and its training rows divided once more.
+/// Results on a split; `within` is a split of its training rows, on which cost and width are chosen.
 fn division([task, within]: &[Task; 2], seed: u64) -> Result<Division> {
     let exact = run(Method::Libsvm, task, seed)?.accuracy;
     let usual = LasvmParams {
@@ -266,49 +268,53 @@ fn division([task, within]: &[Task; 2], seed: u64) -> Result<Division> {
         if choose {
             params = best_pair(within, &params)?;
         }
-        let curve = stations(task, &params)?;
+        let curve = intermediate_models(task, &params)?;
         let small = largest_small(task, &params, &curve)?;
         Ok((curve, small))
     };
     Ok(Division { exact, ways: CHOOSING.iter().map(way).collect::<Result<_>>()? })
 }
 
-/// The parameters with the cost and width whose small model is best.
+/// Parameters with the cost and width whose model of at most [`SMALL`] support vectors is best.
 fn best_pair(task: &Task, params: &LasvmParams) -> Result<LasvmParams> {
     let mut best: Option<(f64, LasvmParams)> = None;
     for (c, gamma) in PAIRS {
         let params = LasvmParams { c, kernel: Kernel::Rbf { gamma }, ..params.clone() };
-        let small = largest_small(task, &params, &stations(task, &params)?)?;
+        let small = largest_small(task, &params, &intermediate_models(task, &params)?)?;
         let accuracy = small.map_or(0.0, |s| s.accuracy);
-        if best.as_ref().is_none_or(|(most, _)| accuracy > *most) {
+        if best.as_ref().is_none_or(|(highest, _)| accuracy > *highest) {
             best = Some((accuracy, params));
         }
     }
     Ok(best.map_or_else(|| params.clone(), |(_, params)| params))
 }
 
-/// Finished models along one run, scored.
-fn stations(task: &Task, params: &LasvmParams) -> Result<Vec<Station>> {
+/// Scores of the finished intermediate models of one run.
+fn intermediate_models(task: &Task, params: &LasvmParams) -> Result<Vec<IntermediateModel>> {
     let train = &task.split.train;
     let targets = Targets { y: train.y.clone(), cost: vec![1.0; train.rows()] };
     let online = params.fit(train.x.view(), &[targets], &())?.online;
     let stops = online.map(|o| o.curve).unwrap_or_default();
     let scored = stops.iter().filter(|c| c.learned >= 100).map(|c| {
         let accuracy = score(&c.model, task, 0, 0.0)?.accuracy;
-        Ok(Station { learned: c.learned, labels: c.labels, support: c.support, accuracy })
+        Ok(IntermediateModel { learned: c.learned, labels: c.labels, support: c.support, accuracy })
     });
     scored.collect()
 }
 
-/// A model with nearly as many support vectors as allowed: stations lie half an octave apart, so the run is done again with
-/// as many examples as the line between two of them promises, and a little fewer while that is too many. Test rows have no
-/// say in it.
-fn largest_small(task: &Task, params: &LasvmParams, curve: &[Station]) -> Result<Option<Station>> {
+/// The largest model with at most [`SMALL`] support vectors. Intermediate models are half an octave apart, so the run is
+/// repeated with the interpolated number of examples, reduced by 2 % steps while the model is too large. Test rows are not
+/// used.
+fn largest_small(
+    task: &Task,
+    params: &LasvmParams,
+    curve: &[IntermediateModel],
+) -> Result<Option<IntermediateModel>> {
     let before = curve.iter().take_while(|s| s.support <= SMALL).last();
     let Some(between) = examples_for(SMALL, curve) else { return Ok(before.cloned()) };
     for part in [1.0, 0.98, 0.96, 0.94] {
         let params = LasvmParams { labels: (part * between) as usize, ..params.clone() };
-        let last = stations(task, &params)?.pop();
+        let last = intermediate_models(task, &params)?.pop();
         if last.as_ref().is_some_and(|s| s.support <= SMALL) {
             return Ok(last);
         }
@@ -316,27 +322,28 @@ fn largest_small(task: &Task, params: &LasvmParams, curve: &[Station]) -> Result
     Ok(before.cloned())
 }
 
-/// Examples at which a run has so many support vectors, on the line between two stations; none if no two lie on either side.
-fn examples_for(support: usize, curve: &[Station]) -> Option<f64> {
+/// Number of examples at which a run has `support` support vectors, interpolated between two intermediate models; `None` if
+/// no two models enclose that number.
+fn examples_for(support: usize, curve: &[IntermediateModel]) -> Option<f64> {
     let pair = curve.windows(2).find(|w| w[0].support <= support && w[1].support > support)?;
     let (before, after) = (&pair[0], &pair[1]);
     let share = (support - before.support) as f64 / (after.support - before.support) as f64;
     Some(before.learned as f64 + share * (after.learned - before.learned) as f64)
 }
 
-fn tell_divisions(row: &str, divisions: &[Division], found: &mut Findings) {
+fn record_splits(row: &str, divisions: &[Division], found: &mut Findings) {
     let mut series = Vec::new();
     let (mut first, mut last) = (f64::INFINITY, 0.0f64);
     for (way, (name, ..)) in CHOOSING.iter().enumerate() {
-        let of = |value: &dyn Fn(&Station, f64) -> f64| -> Vec<f64> {
+        let of = |value: &dyn Fn(&IntermediateModel, f64) -> f64| -> Vec<f64> {
             divisions.iter().filter_map(|d| d.ways[way].1.as_ref().map(|s| value(s, d.exact))).collect()
         };
         found.add(row, name, "behind", of(&|s, exact| exact - s.accuracy));
         found.add(row, name, "support_count", of(&|s, _| s.support as f64));
         found.add(row, name, "labels", of(&|s, _| s.labels as f64));
-        let curves: Vec<&[Station]> = divisions.iter().map(|d| d.ways[way].0.as_slice()).collect();
+        let curves: Vec<&[IntermediateModel]> = divisions.iter().map(|d| d.ways[way].0.as_slice()).collect();
         let length = curves.iter().map(|c| c.len()).min().unwrap_or(0);
-        let at = |k: usize, value: &dyn Fn(&Station) -> f64| {
+        let at = |k: usize, value: &dyn Fn(&IntermediateModel) -> f64| {
             mean(&curves.iter().map(|c| value(&c[k])).collect::<Vec<_>>())
         };
         let point = |k: usize| [at(k, &|s| s.support as f64), 100.0 * (1.0 - at(k, &|s| s.accuracy))];
@@ -353,7 +360,7 @@ fn tell_divisions(row: &str, divisions: &[Division], found: &mut Findings) {
     found.figures.push(drawn);
 }
 
-/// Waveform with 32 negatives a positive: active learning with class costs against every other remedy, final models.
+/// Waveform with 32 negatives per positive: final models of active learning with class costs, compared with all other methods.
 pub(crate) fn imbalance(bench: &Bench<'_>) -> Result<Findings> {
     let methods = [
         Method::AlDc,
@@ -383,7 +390,7 @@ pub(crate) fn imbalance(bench: &Bench<'_>) -> Result<Findings> {
     Ok(found)
 }
 
-/// What one machine of ten says of the test digits.
+/// Outputs of one of ten binary classifiers on the test digits.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct MachineOutputs {
     decisions: Vec<f64>,
@@ -391,10 +398,10 @@ struct MachineOutputs {
     seconds: f64,
 }
 
-/// Passes of LASVM, 0 for the exact solution.
+/// Methods and their numbers of passes; 0 is the exact solution.
 const PASSES: [(&str, usize); 3] = [("LIBSVM", 0), ("LASVM×1", 1), ("LASVM×2", 2)];
 
-/// Figure 3.4: ten machines, one a digit; the largest decision value names the digit.
+/// Figure 3.4: ten classifiers, one per digit; the largest decision value determines the predicted digit.
 pub(crate) fn digits(bench: &Bench<'_>) -> Result<Findings> {
     let mut found = Findings::default();
     let like = row("ertekin-4.3", "MNIST-8")?;
@@ -408,7 +415,7 @@ pub(crate) fn digits(bench: &Bench<'_>) -> Result<Findings> {
         let mut row = Row { data_set: format!("mnist:{digit}"), ..like.clone() };
         row.protocol.imbalance = None;
         let key = format!("digit {digit} {:?} {:?} {}", PASSES[*way], row.protocol, bench.options.seed);
-        bench.cached(&key, || machine(bench, &row, PASSES[*way].1))
+        bench.cached(&key, || digit_outputs(bench, &row, PASSES[*way].1))
     });
     let outputs = done.into_iter().collect::<Result<Vec<_>>>()?;
     for (way, (name, _)) in PASSES.iter().enumerate() {
@@ -419,7 +426,7 @@ pub(crate) fn digits(bench: &Bench<'_>) -> Result<Findings> {
     Ok(found)
 }
 
-fn machine(bench: &Bench<'_>, row: &Row, passes: usize) -> Result<MachineOutputs> {
+fn digit_outputs(bench: &Bench<'_>, row: &Row, passes: usize) -> Result<MachineOutputs> {
     let task = bench.task(row, 0)?;
     let train = &task.split.train;
     let targets = [Targets { y: train.y.clone(), cost: vec![1.0; train.rows()] }];
@@ -438,7 +445,7 @@ fn machine(bench: &Bench<'_>, row: &Row, passes: usize) -> Result<MachineOutputs
     Ok(MachineOutputs { decisions: model.decision(test.x.view())?, positive, seconds })
 }
 
-/// Share of the rows whose largest decision is not that of their own machine.
+/// Share of the rows whose largest decision value is not that of their own class.
 fn wrong(ten: &[&MachineOutputs]) -> f64 {
     let rows = ten.iter().map(|s| s.decisions.len()).min().unwrap_or(0);
     let largest =
@@ -456,25 +463,25 @@ mod tests {
     }
 
     #[test]
-    fn examples_lie_on_the_line_between_stations() {
-        let station = |learned, support| Station { learned, labels: learned, support, accuracy: 0.5 };
-        let curve = [station(100, 90), station(200, 150), station(300, 250)];
+    fn number_of_examples_is_interpolated() {
+        let model = |learned, support| IntermediateModel { learned, labels: learned, support, accuracy: 0.5 };
+        let curve = [model(100, 90), model(200, 150), model(300, 250)];
         assert_eq!(examples_for(200, &curve), Some(250.0));
         assert_eq!(examples_for(150, &curve), Some(200.0));
-        assert_eq!(examples_for(80, &curve), None, "the first has more already");
-        assert_eq!(examples_for(250, &curve), None, "the last does not have more");
+        assert_eq!(examples_for(80, &curve), None, "all models are larger");
+        assert_eq!(examples_for(250, &curve), None, "no model is larger");
     }
 
     #[test]
-    fn small_models_are_held_against_the_exact_one_of_their_division() {
-        let at = |support, accuracy| Station { learned: 200, labels: 210, support, accuracy };
-        let division = |exact, small: Station| {
+    fn small_models_are_compared_with_the_exact_solution_of_their_split() {
+        let at = |support, accuracy| IntermediateModel { learned: 200, labels: 210, support, accuracy };
+        let division = |exact, small: IntermediateModel| {
             let way = (vec![at(100, 0.86), at(2600, 0.8)], Some(small));
             Division { exact, ways: vec![way.clone(), way.clone(), way] }
         };
         let mut found = Findings::default();
         let divisions = [division(0.85, at(2400, 0.84)), division(0.87, at(2500, 0.88))];
-        tell_divisions("Adult", &divisions, &mut found);
+        record_splits("Adult", &divisions, &mut found);
         assert!(value(&found, "Adult", "auto-active", "behind").abs() < 1e-12);
         assert_eq!(value(&found, "Adult", "active", "support_count"), 2450.0);
         let exact = &found.figures[0].series[3].points;
@@ -482,11 +489,11 @@ mod tests {
     }
 
     #[test]
-    fn ends_of_the_ramp_are_held_against_each_other() {
+    fn values_of_s_are_compared() {
         let sweep =
             |base: f64| (0..ENDS.len()).map(|e| [base + 0.01 * e as f64, 10.0 * (e + 1) as f64]).collect();
         let mut found = Findings::default();
-        tell_ends(
+        record_ramp_ends(
             "here",
             &[sweep(0.5), sweep(0.6), sweep(0.4), sweep(0.7), sweep(0.6), sweep(0.4)],
             &mut found,
@@ -499,7 +506,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_decision_names_the_digit() {
+    fn largest_decision_value_determines_the_digit() {
         let outputs = |decisions: [f64; 3], positive: [bool; 3]| MachineOutputs {
             decisions: decisions.to_vec(),
             positive: positive.to_vec(),
@@ -524,7 +531,7 @@ mod tests {
     }
 
     #[test]
-    fn quick_runs_leave_large_data_out_and_say_so() {
+    fn quick_runs_skip_large_data() {
         let options = Options { quick: true, folder: "/nonexistent".into(), ..Options::default() };
         let found = one_pass(&Bench::new(&options, &|_| ())).unwrap();
         assert!(matches!(found.values[0].runs, Err((Verdict::NotRun, _))));

@@ -1,11 +1,11 @@
-//! Why a cell came out worse than printed, as far as that is known: written down in `tables/explanations/`, and computed
-//! where the repetitions alone can explain it.
+//! Explanations of cells that are worse than published: those written in `tables/explanations/`, and differences within the
+//! variation of the repetitions.
 
 use crate::judge::{Judged, Verdict};
 use serde::Deserialize;
 use std::sync::OnceLock;
 
-/// One explanation; empty lists stand for all.
+/// An explanation; an empty list matches all names.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Explanation {
@@ -20,7 +20,7 @@ pub struct Explanation {
     /// Names of its measures.
     #[serde(default)]
     pub metrics: Vec<String>,
-    /// What is known, and how a reader can check it.
+    /// The explanation, with a way to check it.
     pub text: String,
 }
 
@@ -30,7 +30,7 @@ const FILES: [&str; 3] = [
     include_str!("../tables/explanations/streams.json"),
 ];
 
-/// Everything written down.
+/// All written explanations.
 pub fn all() -> &'static [Explanation] {
     static ALL: OnceLock<Vec<Explanation>> = OnceLock::new();
     ALL.get_or_init(|| {
@@ -41,7 +41,7 @@ pub fn all() -> &'static [Explanation] {
     })
 }
 
-/// Puts what is known beside a cell that came out worse or different.
+/// Adds explanations to a cell that is worse or different.
 pub(crate) fn explain(table: &str, cell: &mut Judged) {
     if !matches!(cell.verdict, Verdict::Worse | Verdict::Different) {
         return;
@@ -57,7 +57,7 @@ pub(crate) fn explain(table: &str, cell: &mut Judged) {
     cell.explanation = texts.join(" ");
 }
 
-/// Whether the print of a rate lies within two standard errors of the mean of our repetitions.
+/// Explanation of a rate whose published value is within two standard errors of the mean of the repetitions.
 fn by_chance(cell: &Judged) -> Option<String> {
     let (_, deviation) = cell.summary()?;
     let runs = cell.ours.len();
@@ -76,7 +76,7 @@ mod tests {
     use crate::tables::find;
 
     #[test]
-    fn explanations_name_what_there_is_and_say_something() {
+    fn explanations_match_existing_cells_and_have_a_text() {
         let parsed = FILES.map(|text| serde_json::from_str::<Vec<Explanation>>(text).unwrap());
         assert_eq!(parsed.concat(), all());
         for e in all() {
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn chance_explains_what_it_can() {
+    fn differences_within_two_standard_errors_are_explained_by_chance() {
         let table = find("ertekin-6.3").unwrap();
         let cell = table.rows[0].cells[0].clone();
         let column = table.columns[cell.column].clone();

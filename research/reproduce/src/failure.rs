@@ -1,29 +1,29 @@
-//! What can stand between a table and its reproduction.
+//! Errors of a reproduction.
 
-/// Everything that can go wrong here.
+/// Error of a reproduction.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// Data that is not at hand.
+    /// Data that is not available.
     #[error("{what} is missing; {origin}")]
     Missing {
         /// The file or data set.
         what: String,
-        /// Where it comes from.
+        /// The source of the data.
         origin: String,
     },
-    /// A name or number that a user or a table gave and that does not exist.
+    /// Unknown name or invalid number, from the user or from a table.
     #[error("{0}")]
     Unknown(String),
-    /// A data file whose content is not what it should be.
+    /// Invalid content of a data file.
     #[error("{0}")]
     Content(String),
-    /// The library refused.
+    /// Error of the library.
     #[error(transparent)]
     Learn(#[from] evermargin::Error),
-    /// A file could not be read.
+    /// Error in reading a file.
     #[error(transparent)]
     Read(#[from] evermargin_io::Error),
 }
 
-/// The result of everything here.
+/// Result with a [`Failure`].
 pub type Result<T> = std::result::Result<T, Failure>;

@@ -1,4 +1,4 @@
-//! What running a table or a statement gave, before anybody compares it with print.
+//! Results of running a table or a statement, before the comparison with published values.
 
 use crate::judge::Verdict;
 use serde::{Deserialize, Serialize};
@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 /// Measured values, figures and remarks.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Findings {
-    /// One a row, method and measure.
+    /// One entry per row, method and measure.
     pub values: Vec<Values>,
-    /// Curves to be drawn.
+    /// Figures to draw.
     pub figures: Vec<Figure>,
-    /// What else a reader should see, as Markdown.
+    /// Remarks in Markdown.
     pub notes: String,
 }
 
@@ -19,26 +19,26 @@ pub struct Findings {
 pub struct Values {
     /// Name of the row in its table.
     pub row: String,
-    /// Name of the method; empty: all of the row.
+    /// Name of the method; empty: all methods of the row.
     pub method: String,
-    /// Name of the measure; empty: all of the method.
+    /// Name of the measure; empty: all measures of the method.
     pub metric: String,
-    /// One a repetition, rates as fractions; or why there are none.
+    /// One value per repetition, rates as fractions; or the reason why there are none.
     pub runs: Result<Vec<f64>, (Verdict, String)>,
 }
 
-/// Curves over one axis.
+/// A figure with several curves.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
-    /// What it shows.
+    /// Title.
     pub title: String,
-    /// What goes to the right.
+    /// Label of the horizontal axis.
     pub x: String,
-    /// What goes up.
+    /// Label of the vertical axis.
     pub y: String,
-    /// Whether the axis to the right goes by powers of ten.
+    /// Whether the horizontal axis is logarithmic.
     pub log_x: bool,
-    /// Whether the axis upwards does.
+    /// Whether the vertical axis is logarithmic.
     pub log_y: bool,
     /// The curves.
     pub series: Vec<Series>,
@@ -47,29 +47,29 @@ pub struct Figure {
 /// One curve.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Series {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its points, from left to right.
+    /// Points from left to right.
     pub points: Vec<[f64; 2]>,
 }
 
 impl Findings {
-    /// Remarks alone.
+    /// Findings that have only remarks.
     pub fn notes(notes: String) -> Self {
         Self { notes, ..Self::default() }
     }
 
-    /// The values of a cell.
+    /// Adds the values of a cell.
     pub fn add(&mut self, row: &str, method: &str, metric: &str, runs: Vec<f64>) {
         self.put(row, method, metric, Ok(runs));
     }
 
-    /// A row whose data are not at hand.
+    /// Marks a row whose data are not available.
     pub fn missing(&mut self, row: &str, why: &str) {
         self.put(row, "", "", Err((Verdict::Missing, why.to_string())));
     }
 
-    /// A method that is left out of a row (all rows if the row is empty).
+    /// Marks a method that is left out of a row, or of all rows if `row` is empty.
     pub fn left_out(&mut self, row: &str, method: &str, why: &str) {
         self.put(row, method, "", Err((Verdict::NotRun, why.to_string())));
     }
@@ -79,9 +79,9 @@ impl Findings {
         self.values.push(Values { row, method, metric, runs });
     }
 
-    /// What there is for a cell: values first, reasons else.
+    /// Values of a cell if there are any, otherwise the reason why there are none.
     pub fn of(&self, row: &str, method: &str, metric: &str) -> Option<&Values> {
-        let fits = |mine: &str, asked: &str| mine.is_empty() || mine == asked;
+        let fits = |own: &str, wanted: &str| own.is_empty() || own == wanted;
         let all = || {
             self.values
                 .iter()
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_come_before_reasons() {
+    fn lookup_prefers_values_to_reasons() {
         let mut found = Findings::default();
         found.left_out("", "magic", "not built");
         found.add("a", "magic", "error", vec![0.5]);

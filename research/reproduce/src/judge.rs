@@ -1,50 +1,50 @@
-//! Published and measured, side by side.
+//! Comparison of measured with published values.
 
 use crate::findings::Findings;
 use crate::tables::{Better, Cell, Column, Kind, Row, Table, Unit};
 use serde::{Deserialize, Serialize};
 
-/// How a cell came out.
+/// Verdict on a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// Within the tolerance.
     Reproduced,
-    /// Outside, on the good side.
+    /// Outside the tolerance, better than published.
     Better,
-    /// Outside, on the bad side.
+    /// Outside the tolerance, worse than published.
     Worse,
-    /// Outside, where no side is good or bad.
+    /// Outside the tolerance, for a measure that is neither good nor bad.
     Different,
-    /// Data that nobody has, or a file that is not there.
+    /// The data do not exist any more, or a file is missing.
     Missing,
-    /// Left out by choice, or refused by the library.
+    /// Left out by an option, or rejected by the library.
     NotRun,
-    /// Measured, but a difference means nothing.
+    /// Measured, but not comparable.
     NotJudged,
 }
 
-/// A cell with what we measured.
+/// A cell with its measured values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judged {
-    /// Row.
+    /// Name of the row.
     pub data_set: String,
-    /// Column.
+    /// Column of the cell.
     pub column: Column,
-    /// Published.
+    /// Published cell.
     pub cell: Cell,
-    /// Our runs, in the unit of the column; empty if there was none.
+    /// Measured values of the runs, in the unit of the column; empty if there are none.
     pub ours: Vec<f64>,
-    /// How it came out.
+    /// Verdict.
     pub verdict: Verdict,
-    /// What to know.
+    /// Remark.
     pub remark: String,
-    /// Why it came out worse, as far as that is known.
+    /// Known reason of a worse result, or empty.
     pub explanation: String,
 }
 
 impl Judged {
-    /// Mean and standard deviation of our runs.
+    /// Mean and standard deviation of the runs.
     pub fn summary(&self) -> Option<(f64, f64)> {
         let n = self.ours.len() as f64;
         if self.ours.is_empty() {
@@ -55,7 +55,7 @@ impl Judged {
         Some((mean, if n > 1.0 { (squares / (n - 1.0)).sqrt() } else { 0.0 }))
     }
 
-    /// How far ours lies on the bad side of print, in the unit of the column; negative on the good side.
+    /// Difference by which the mean is worse than the published value, in the unit of the column; negative if it is better.
     pub fn behind(&self) -> Option<f64> {
         let difference = self.summary()?.0 - self.cell.target();
         match self.column.better {
@@ -65,18 +65,18 @@ impl Judged {
         }
     }
 
-    /// Whether something is known of why it came out as it did; that nothing is known does not count.
+    /// Whether there is an explanation; a text that contains "not explained" is none.
     pub fn is_explained(&self) -> bool {
         !self.explanation.is_empty() && !self.explanation.to_lowercase().contains("not explained")
     }
 
-    /// Whether it is a measured rate of right or wrong answers that is judged.
+    /// Whether it is a judged and measured rate of correct or wrong predictions.
     pub fn is_accuracy(&self) -> bool {
         self.column.judged && self.column.is_accuracy() && !self.ours.is_empty()
     }
 }
 
-/// Every cell of the rows and methods wanted, judged by what was found.
+/// Judges all cells of the wanted rows and methods by the findings.
 pub fn judge(table: &Table, found: &Findings, wanted: impl Fn(&Row, &Column) -> bool) -> Vec<Judged> {
     let mut judged = Vec::new();
     for row in &table.rows {
@@ -136,32 +136,32 @@ fn verdict(column: &Column, cell: &Cell, mean: f64) -> Verdict {
     }
 }
 
-/// How many cells came out how.
+/// Counts of cells by verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Counts {
     /// Cells with a measured number, judged or not.
     pub cells_run: usize,
-    /// Cells of each verdict.
+    /// Within the tolerance.
     pub cells_reproduced: usize,
     /// Better than published, beyond the tolerance.
     pub cells_better: usize,
     /// Worse than published, beyond the tolerance.
     pub cells_worse: usize,
-    /// Unlike what was published, beyond the tolerance, where no side is good or bad.
+    /// Different from the published value, beyond the tolerance, for a measure that is neither good nor bad.
     pub cells_different: usize,
     /// Without data.
     pub cells_missing: usize,
-    /// Not asked for.
+    /// Not run.
     pub cells_not_run: usize,
     /// Measured, but not judged.
     pub cells_not_judged: usize,
-    /// Rates of right or wrong answers that authors published and that were measured.
+    /// Published rates of correct or wrong predictions that were measured.
     pub accuracy_cells: usize,
-    /// Those at or above print minus the tolerance.
+    /// Rates at least as good as published, up to the tolerance.
     pub accuracy_met: usize,
-    /// Of the others, those without an explanation.
+    /// Other rates without an explanation.
     pub accuracy_unexplained: usize,
-    /// Time of everything.
+    /// Total time in seconds.
     pub seconds: f64,
 }
 
@@ -188,7 +188,7 @@ impl Counts {
         }
     }
 
-    /// The sum over tables.
+    /// Sum of the counts of two tables.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {
@@ -214,7 +214,7 @@ mod tests {
     use crate::tables::find;
 
     #[test]
-    fn verdicts_have_a_side() {
+    fn verdict_depends_on_the_direction_of_the_measure() {
         let table = find("ertekin-6.3").unwrap();
         let cell = &table.rows[0].cells[0];
         let column = &table.columns[cell.column];
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_take_their_values_and_are_counted() {
+    fn cells_get_their_values_and_are_counted() {
         let table = find("ertekin-6.3").unwrap();
         let row = &table.rows[0];
         let column = &table.columns[row.cells[0].column];

@@ -1,5 +1,5 @@
-//! Finished pieces of work, kept: in memory for tables that share them, on disk for the next time. A piece is found again by
-//! a hash of the code, the data and its key, so that nothing old is taken for new.
+//! Cache of finished pieces of work: in memory for tables that share them, and on disk for later runs. A piece is identified by
+//! a hash of the code, the data and its key, so that outdated results are not used.
 
 use crate::failure::{Failure, Result};
 use serde::de::DeserializeOwned;
@@ -9,19 +9,19 @@ use std::panic::Location;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// The code that all results come from: a hash of its sources and of the versions it is built with, and how it is built.
+/// Hash of the shared sources and of the versions of dependencies, with the build settings.
 const CODE: &str = env!("EVERMARGIN_CODE");
 
-/// Rooms with procedures of their own, and hashes of their sources.
+/// Source files or folders (rooms) with procedures that nothing else uses, and hashes of their sources.
 const ROOMS: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/rooms.rs"));
 
-/// The code that a piece asked for in this source file comes from beside [`CODE`].
+/// Hash of the room of a source file, which is part of the key of its pieces in addition to [`CODE`].
 fn own_code(file: &str) -> &'static str {
     let file = file.replace('\\', "/");
     ROOMS.iter().find(|(room, _)| file.contains(room)).map_or("", |(_, code)| code)
 }
 
-/// All of the code that numbers can come from, in 16 letters.
+/// Hash of all code that results depend on, in 16 hexadecimal digits.
 pub fn code() -> String {
     let mut hash = blake3::Hasher::new();
     hash.update(CODE.as_bytes());
@@ -31,21 +31,21 @@ pub fn code() -> String {
     hash.finalize().to_hex()[..16].to_string()
 }
 
-/// The processor, where the system tells it: times are its times.
+/// Name of the processor, if the system provides it; measured times depend on it.
 pub fn processor() -> String {
-    let told = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let name = told.lines().find_map(|l| l.strip_prefix("model name").and_then(|l| l.split(": ").nth(1)));
+    let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let name = info.lines().find_map(|l| l.strip_prefix("model name").and_then(|l| l.split(": ").nth(1)));
     name.unwrap_or("unknown processor").to_string()
 }
 
-/// A file: MessagePack, since numbers must come back bit for bit.
+/// Content of a cache file, in MessagePack, which keeps numbers bit-identical.
 #[derive(Serialize, Deserialize)]
 struct CachedPiece {
     key: String,
     piece: Vec<u8>,
 }
 
-/// Pieces of finished work.
+/// Cache of finished pieces of work.
 pub struct Keep {
     folder: Option<PathBuf>,
     data: PathBuf,
@@ -54,22 +54,22 @@ pub struct Keep {
 }
 
 impl Keep {
-    /// Whether a folder can be written to; makes it if it is not there.
+    /// Checks that a folder is writable, and creates it if it does not exist.
     pub fn check(folder: &Path) -> Result<()> {
         let fault = |e: std::io::Error| Failure::Content(format!("--cache {}: {e}", folder.display()));
         std::fs::create_dir_all(folder).map_err(fault)?;
-        // two programs may begin at once
+        // the name is unique per process, because two programs can start at once
         let trial = folder.join(format!("writable-{}", std::process::id()));
         evermargin_io::write_atomic(&trial, b"")?;
         std::fs::remove_file(trial).map_err(fault)
     }
 
-    /// Work on the files of `data`, kept in `folder` too if there is one.
+    /// Creates a cache of results from the data files in `data`, stored in `folder` if one is given.
     pub fn new(folder: Option<PathBuf>, data: PathBuf) -> Self {
         Self { folder, data, fingerprint: OnceLock::new(), known: Mutex::default() }
     }
 
-    /// The piece of that key: as it was kept, or done now and kept. Depends on the code of the room that asks.
+    /// Returns the cached piece with this key, or computes and stores it. The key also depends on the room of the caller.
     #[track_caller]
     pub fn or_do<T: Serialize + DeserializeOwned>(
         &self,
@@ -92,8 +92,8 @@ impl Keep {
     fn find<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned();
         let bytes = known.or_else(|| {
-            let kept: CachedPiece = rmp_serde::from_slice(&std::fs::read(self.path(key)?).ok()?).ok()?;
-            (kept.key == key).then_some(kept.piece)
+            let cached: CachedPiece = rmp_serde::from_slice(&std::fs::read(self.path(key)?).ok()?).ok()?;
+            (cached.key == key).then_some(cached.piece)
         })?;
         rmp_serde::from_slice(&bytes).ok()
     }
@@ -109,14 +109,14 @@ impl Keep {
     }
 }
 
-/// Written beside and renamed: a piece is there whole or not at all.
+/// Writes a piece atomically.
 fn write(path: &Path, key: &str, piece: &[u8]) -> Result<()> {
-    let kept = CachedPiece { key: key.to_string(), piece: piece.to_vec() };
-    let bytes = rmp_serde::to_vec_named(&kept).map_err(|e| Failure::Content(e.to_string()))?;
+    let cached = CachedPiece { key: key.to_string(), piece: piece.to_vec() };
+    let bytes = rmp_serde::to_vec_named(&cached).map_err(|e| Failure::Content(e.to_string()))?;
     Ok(evermargin_io::write_atomic(path, &bytes)?)
 }
 
-/// A hash of the data files that tables read and that are there, by name and content.
+/// Hash of the names and contents of the existing data files that tables read.
 fn fingerprint(folder: &Path) -> String {
     let mut hash = blake3::Hasher::new();
     for file in crate::show::at_hand::files() {
@@ -128,7 +128,7 @@ fn fingerprint(folder: &Path) -> String {
     hash.finalize().to_hex()[..16].to_string()
 }
 
-/// Where finished work is kept unless said otherwise: `EVERMARGIN_CACHE`, or the user's cache folder.
+/// Default folder of the cache: `EVERMARGIN_CACHE`, or the cache folder of the user.
 pub fn usual_folder() -> Option<PathBuf> {
     let of = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
     of("EVERMARGIN_CACHE").or_else(|| {
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn work_is_done_once_and_found_again_bit_for_bit() {
+    fn finished_work_is_read_from_the_cache_bit_identically() {
         let (folder, data) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let keep = || Keep::new(Some(folder.path().into()), data.path().into());
         let mut times = 0;
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn damaged_pieces_are_done_again() {
+    fn damaged_pieces_are_computed_again() {
         let folder = tempfile::tempdir().unwrap();
         let keep = || Keep::new(Some(folder.path().into()), "/nonexistent".into());
         let mut times = 0;
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn rooms_are_told_by_their_files() {
+    fn room_follows_from_the_source_file() {
         assert!(ROOMS.iter().all(|(_, code)| code.len() == 16));
         assert_eq!(own_code("reproduce/src/stream/walk.rs"), own_code("src/stream/data.rs"));
         assert_ne!(own_code("reproduce/src/stream/walk.rs"), own_code("reproduce/src/local.rs"));
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_are_not_kept() {
+    fn failures_are_not_cached() {
         let keep = Keep::new(None, "/nonexistent".into());
         let failed = keep.or_do::<f64>("a", || Err(Failure::Content("no".into())));
         assert!(failed.is_err());

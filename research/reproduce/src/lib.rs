@@ -1,10 +1,11 @@
-//! The tables of the works evermargin builds on, as data, and the harness that runs them.
+//! Published tables of the works that evermargin implements, as data, and the harness that reproduces them.
 //!
-//! [`tables`] holds what was published: values as printed, protocol, tolerance. [`data`] draws training and test
-//! samples as a protocol says. [`methods`] runs a method by the name it has in a table ([`online`]: those that learn one
-//! example at a time; [`few`]: those that use rows without a label). [`claims`] are statements and tables with a procedure of
-//! their own; figures about streams of batches are in `sequential.rs` and in the folder `stream`. [`run`](mod@run) puts them
-//! together, [`work`] on all processors, [`keep`] once; [`judge`](mod@judge) compares with print, [`explain`](mod@explain) says why not, [`show`] shows it.
+//! [`tables`] holds the published values, protocols and tolerances. [`data`] draws training and test samples according to a
+//! protocol. [`methods`] runs a method by its name in a table ([`online`]: online learners; [`few`]: semi-supervised learners).
+//! [`claims`] are statements and tables with their own procedures; figures about streams of batches are in `sequential.rs` and
+//! in the folder `stream`. [`run`](mod@run) runs a table, [`work`] distributes the work over all processors, and [`keep`] caches
+//! results. [`judge`](mod@judge) compares results with published values, [`explain`](mod@explain) adds known reasons of
+//! differences, and [`show`] writes reports.
 
 pub mod claims;
 pub mod clock;

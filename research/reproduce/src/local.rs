@@ -1,6 +1,6 @@
-//! How much of the optimum a machine keeps that lets only the neighbors of a candidate move (Emara 2012, figures VI.10 to
-//! VI.12, printed without numbers): a fifth of the rows at once, two fifths one at a time, two fifths to score on. And how
-//! much a candidate changes samples that lie farther away than a width of the kernel.
+//! Share of the optimal objective that an online learner reaches if only the neighbors of a new sample are updated (Emara 2012,
+//! figures VI.10 to VI.12, published without numbers). One fifth of the rows is learned at once, two fifths one at a time, and
+//! two fifths are test rows. It also measures how much a new sample changes samples farther away than the kernel width.
 
 use crate::clock::Clock;
 use crate::data::Scaling;
@@ -21,20 +21,20 @@ use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
 
-/// COIL2, which the thesis has, and six of the 24 sets of its table VI.1.
+/// COIL2, which the thesis uses, and six of the 24 sets of its table VI.1.
 const SETS: [&str; 7] =
     ["ssl:COIL2", "fourclass", "breast-cancer", "german", "svmguide1", "diabetes", "ionosphere"];
 
-/// Most rows of a set that take part: the exact machine is for thousands.
+/// Maximum number of rows per set, because the exact incremental SVM handles only thousands.
 const MAX_ROWS: usize = 2500;
 
-/// One way to take in a sample.
+/// A method of learning one sample.
 #[derive(Clone, Copy)]
 enum Way {
     Near(Mode, f64),
     Lasvm,
     Exact,
-    Anew,
+    Resolve,
 }
 
 const WAYS: [(&str, Way); 9] = [
@@ -46,28 +46,28 @@ const WAYS: [(&str, Way); 9] = [
     ("adaptive", Way::Near(Mode::Adaptive, 1.0)),
     ("lasvm", Way::Lasvm),
     ("exact machine", Way::Exact),
-    ("solved anew (warm)", Way::Anew),
+    ("solved anew (warm)", Way::Resolve),
 ];
 
-/// What a way came to: accuracy, share of the optimum, processor microseconds a sample.
-type Came = [f64; 3];
+/// Result of a method: accuracy, share of the optimal objective, CPU microseconds per sample.
+type MethodResult = [f64; 3];
 
-/// What one draw gave.
+/// Results on one draw.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Drawn {
-    /// One a way.
-    ways: Vec<Came>,
+struct DrawResults {
+    /// One entry per method.
+    ways: Vec<MethodResult>,
     /// Accuracy of training at once.
     batch: f64,
-    /// Mean |Δα|/C of the samples beyond σ that a candidate changes.
+    /// Mean |Δα|/C of the samples beyond σ that a new sample changes.
     next_batch_weight: f64,
 }
 
-/// Newcomers whose changes are measured, and the samples of the machine that they come to.
+/// Number of new samples whose changes are measured, and maximum number of samples learned before.
 const CANDIDATES: (usize, usize) = (40, 400);
 
-/// Rows of one draw, in the order in which they come: first, stream, test.
-struct Draw {
+/// Rows of one draw in their order: learned at once, learned one at a time, test rows.
+struct OrderedRows {
     x: Matrix,
     targets: Targets,
     first: usize,
@@ -76,7 +76,7 @@ struct Draw {
     c: f64,
 }
 
-/// The claim.
+/// Statement `emara-vi`: neighborhoods of different kinds.
 pub(crate) fn neighborhoods(bench: &Bench<'_>) -> Result<Findings> {
     let options = bench.options;
     let usual = if options.quick { 1 } else { 5 };
@@ -89,14 +89,14 @@ pub(crate) fn neighborhoods(bench: &Bench<'_>) -> Result<Findings> {
             pieces.extend((0..repetitions).map(|k| (*name, narrower, k)));
         }
     }
-    let done = bench.each(&pieces, |(name, narrower, repetition)| -> Result<Drawn> {
+    let done = bench.each(&pieces, |(name, narrower, repetition)| -> Result<DrawResults> {
         let key = format!(
             "neighbors {name} {narrower} {repetition} {} {:?} {:?} {:?}",
             options.seed, options.scaling, options.c, options.gamma
         );
         bench.cached(&key, || {
             let rows = Rows::open(name, &options.folder)?;
-            Draw::new(bench, &rows, *narrower, *repetition)?.measure()
+            OrderedRows::new(bench, &rows, *narrower, *repetition)?.measure()
         })
     });
     let mut found = Findings::default();
@@ -104,7 +104,7 @@ pub(crate) fn neighborhoods(bench: &Bench<'_>) -> Result<Findings> {
     for (pieces, done) in pieces.chunks(repetitions).zip(chunks(done, repetitions)) {
         let (name, narrower, _) = pieces[0];
         let row = if narrower > 1.0 { format!("{name}, half the width") } else { name.to_string() };
-        match done.into_iter().collect::<Result<Vec<Drawn>>>() {
+        match done.into_iter().collect::<Result<Vec<DrawResults>>>() {
             Ok(drawn) => record(&row, &drawn, &mut points, &mut found),
             Err(missing @ Failure::Missing { .. }) => found.missing(&row, &missing.to_string()),
             Err(failure) => return Err(failure),
@@ -115,8 +115,8 @@ pub(crate) fn neighborhoods(bench: &Bench<'_>) -> Result<Findings> {
         points.sort_by(|a, b| a[0].total_cmp(&b[0]));
         series.push(Series { name: (*name).into(), points });
     }
-    let axes = ("processor microseconds a sample", "share of the optimum %");
-    let mut drawn = figure("Every data set and width, by way", axes, series);
+    let axes = ("CPU microseconds per sample", "share of the optimum %");
+    let mut drawn = figure("All data sets and widths, by method", axes, series);
     drawn.log_x = true;
     found.figures.push(drawn);
     Ok(found)
@@ -138,10 +138,10 @@ fn place(name: &str) -> usize {
     WAYS.iter().position(|(n, _)| *n == name).unwrap_or(0)
 }
 
-fn record(row: &str, drawn: &[Drawn], points: &mut [Vec<[f64; 2]>], found: &mut Findings) {
+fn record(row: &str, drawn: &[DrawResults], points: &mut [Vec<[f64; 2]>], found: &mut Findings) {
     let (radius, growth) = (place("radius σ"), place("iterative"));
     for (k, (way, _)) in WAYS.iter().enumerate() {
-        let of = |value: &dyn Fn(&Drawn) -> f64| drawn.iter().map(value).collect::<Vec<f64>>();
+        let of = |value: &dyn Fn(&DrawResults) -> f64| drawn.iter().map(value).collect::<Vec<f64>>();
         found.add(row, way, "loss", of(&|d| d.batch - d.ways[k][0]));
         found.add(row, way, "share", of(&|d| d.ways[k][1]));
         found.add(row, way, "over_radius", of(&|d| d.ways[k][0] - d.ways[radius][0]));
@@ -152,7 +152,7 @@ fn record(row: &str, drawn: &[Drawn], points: &mut [Vec<[f64; 2]>], found: &mut 
     found.add(row, "radius σ", "change_beyond", drawn.iter().map(|d| d.next_batch_weight).collect());
 }
 
-impl Draw {
+impl OrderedRows {
     fn new(bench: &Bench<'_>, rows: &Rows, narrower: f64, repetition: usize) -> Result<Self> {
         let mut rng = Pcg64::seed_from_u64(seed_of(bench.options.seed, repetition));
         let mut order: Vec<usize> = (0..rows.labels.of.len()).collect();
@@ -174,7 +174,7 @@ impl Draw {
         })
     }
 
-    /// Accuracy of training on all samples learned, and its objective.
+    /// Accuracy and objective of training on all samples at once.
     fn batch(&self) -> Result<(f64, f64)> {
         let learned: Vec<usize> = (0..self.learned).collect();
         let (x, t) = (self.x.view().select(&learned), self.targets.select(&learned));
@@ -183,16 +183,16 @@ impl Draw {
         Ok((self.accuracy(&fitted.model)?, fitted.reports[0].objective))
     }
 
-    fn measure(&self) -> Result<Drawn> {
+    fn measure(&self) -> Result<DrawResults> {
         let (batch, optimum) = self.batch()?;
         let ways = WAYS.iter().map(|(_, way)| self.run(*way, optimum)).collect::<Result<_>>()?;
-        Ok(Drawn { ways, batch, next_batch_weight: self.beyond()? })
+        Ok(DrawResults { ways, batch, next_batch_weight: self.beyond()? })
     }
 
-    /// Mean |Δα|/C beyond σ over the samples that a candidate changes; candidates that change nothing are passed over.
+    /// Mean |Δα|/C over the samples beyond σ that a new sample changes.
     fn beyond(&self) -> Result<f64> {
-        let (candidates, most) = CANDIDATES;
-        let known = self.learned.min(most);
+        let (candidates, max_known) = CANDIDATES;
+        let known = self.learned.min(max_known);
         let params = ExactParams { kernel: self.kernel, c: self.c, ..ExactParams::default() };
         let mut machine = ExactSvm::new(&params, self.x.cols(), false)?;
         for row in 0..known {
@@ -209,7 +209,7 @@ impl Draw {
         Ok(sum / count.max(1) as f64)
     }
 
-    fn run(&self, way: Way, optimum: f64) -> Result<Came> {
+    fn run(&self, way: Way, optimum: f64) -> Result<MethodResult> {
         let (model, objective, micros) = match way {
             Way::Exact => self.exact()?,
             Way::Near(mode, nu) => self.online(&LasvmParams {
@@ -217,7 +217,7 @@ impl Draw {
                 local: near(mode, nu),
                 ..self.params()
             })?,
-            Way::Anew => self.online(&LasvmParams {
+            Way::Resolve => self.online(&LasvmParams {
                 variant: LasvmVariant::Local,
                 local: near(Mode::Full, 1.0),
                 ..self.params()
@@ -231,7 +231,7 @@ impl Draw {
         LasvmParams { kernel: self.kernel, c: self.c, ..LasvmParams::default() }
     }
 
-    /// The first rows solved at once, then one at a time.
+    /// Solves the first rows at once, then learns one row at a time.
     fn online(&self, params: &LasvmParams) -> Result<(Model, f64, f64)> {
         let problems = std::slice::from_ref(&self.targets);
         let full =
@@ -284,9 +284,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ways_are_held_against_training_at_once() {
+    fn methods_are_compared_with_training_at_once() {
         let ways = (0..WAYS.len()).map(|k| [0.9 - 0.01 * k as f64, 1.0, 10.0 * (k + 1) as f64]).collect();
-        let drawn = [Drawn { ways, batch: 0.95, next_batch_weight: 0.02 }];
+        let drawn = [DrawResults { ways, batch: 0.95, next_batch_weight: 0.02 }];
         let (mut found, mut points) = (Findings::default(), vec![Vec::new(); WAYS.len()]);
         record("here", &drawn, &mut points, &mut found);
         let value = |way: &str, metric: &str| found.of("here", way, metric).unwrap().runs.clone().unwrap()[0];

@@ -1,4 +1,4 @@
-//! `evermargin-reproduce`: runs a published table and says how each cell came out.
+//! `evermargin-reproduce`: runs published tables and prints a verdict for each cell.
 
 use clap::Parser;
 use evermargin::active::StopRule;
@@ -14,106 +14,106 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Run the tables of the works evermargin builds on and compare with what was published.
+/// Reproduce published tables of the works that evermargin implements.
 ///
 /// Example: evermargin-reproduce ertekin-6.3 --data-sets banana,usps --methods LIBSVM --report out.html
 #[derive(Debug, Parser)]
 #[command(version)]
 struct Args {
-    /// Names of tables and statements, works (emara, ertekin, hou-hero, sindhwani), or all; see --list
+    /// Tables, statements, works (emara, ertekin, hou-hero, sindhwani) or all; --list shows the names
     #[arg(required_unless_present_any = ["list", "quick", "data_sets_at_hand"])]
     tables: Vec<String>,
-    /// List the tables and claims
+    /// List the tables and statements
     #[arg(long)]
     list: bool,
-    /// Only these rows, by their name in the table or that of their data
+    /// Run only these rows, by the name of the row or of the data set
     #[arg(long, value_delimiter = ',', value_name = "A,B")]
     data_sets: Vec<String>,
-    /// Only these methods
+    /// Run only these methods
     #[arg(long, value_delimiter = ',', value_name = "A,B")]
     methods: Vec<String>,
-    /// Repetitions, instead of the protocol's
+    /// Number of repetitions [default: that of the protocol]
     #[arg(long, value_name = "N")]
     repetitions: Option<NonZeroUsize>,
-    /// Repetitions of rows with more than 10000 training rows (20000 with online methods, 100000 where the worst draws count)
+    /// Number of repetitions of rows with more than 10000 training rows (20000 with online methods, 100000 if the worst draws count)
     #[arg(long, value_name = "N")]
     large: Option<NonZeroUsize>,
-    /// What takes many minutes too: FULL SVM above 50000 rows, ten digits of MNIST, Adult in ertekin-ramp-end, long streams
+    /// Include slow runs: FULL SVM above 50000 rows, ten digits of MNIST, Adult in ertekin-ramp-end, long streams
     #[arg(long)]
     slow: bool,
-    /// When active learning stops, instead of the protocol: margin (exhausted), plateau (support vectors settle), never
+    /// Stopping rule of active learning: margin (no row inside it), plateau (constant number of support vectors) or never [default: that of the protocol]
     #[arg(long, value_name = "NAME")]
     stop: Option<String>,
-    /// Write what was found into a Markdown file too, a section a table
+    /// Write the results into this Markdown file, one section per table
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
-    /// One repetition, and no row with more than 10000 training rows; of everything if nothing is named
+    /// Run one repetition and skip rows with more than 10000 training rows; without names, of all tables
     #[arg(long)]
     quick: bool,
-    /// Which data files are there, whole, and where the others come from
+    /// List the data files that are present and complete, and the sources of the others
     #[arg(long)]
     data_sets_at_hand: bool,
-    /// Write what was found as one page of HTML
+    /// Write the results as one HTML page
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
-    /// Renew the tables between the marks of the Markdown pages in this folder
+    /// Update the tables between the markers of the Markdown pages in this folder
     #[arg(long, value_name = "DIR")]
     book: Option<PathBuf>,
-    /// Where finished pieces are kept [default: EVERMARGIN_CACHE, or the user's cache folder]
+    /// Folder of the cache of finished runs [default: EVERMARGIN_CACHE, or the cache folder of the user]
     #[arg(long, value_name = "DIR")]
     cache: Option<PathBuf>,
-    /// Do everything anew, keep nothing
+    /// Do not read or write the cache
     #[arg(long)]
     fresh: bool,
-    /// Threads; the numbers do not depend on it [default: all processors]
+    /// Number of threads; results do not depend on it [default: all processors]
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     threads: usize,
-    /// Scale features otherwise than the protocol says: none, standard, minmax, sixteenth, pixels, unit
+    /// Scaling of features: none, standard, minmax, sixteenth, pixels or unit [default: that of the protocol]
     #[arg(long, value_name = "NAME")]
     scaling: Option<String>,
-    /// Another cost than the protocol's, where learners see one example at a time
+    /// Cost of online learners [default: that of the protocol]
     #[arg(long, value_name = "NUMBER", value_parser = positive)]
     c: Option<f64>,
-    /// Another kernel width than the protocol's, where learners see one example at a time
+    /// Kernel width of online learners [default: that of the protocol]
     #[arg(long, value_name = "NUMBER", value_parser = positive)]
     gamma: Option<f64>,
-    /// Another parameter of the learners of tables about few labels, NAME=VALUE (repeatable)
+    /// Set a parameter of semi-supervised learners, NAME=VALUE (repeatable)
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<String>,
-    /// Support vectors before LASVM-NC and LASVM-I trust the ramp
+    /// Number of support vectors from which LASVM-NC and LASVM-I use the ramp
     #[arg(long, value_name = "N")]
     warm_up: Option<usize>,
-    /// Where the ramp of LASVM-NC and LASVM-I ends
+    /// Parameter s of LASVM-NC and LASVM-I: the end of the ramp
     #[arg(long, value_name = "NUMBER", allow_hyphen_values = true)]
     s: Option<f64>,
-    /// Points that are no support vectors and survive a cleaning
+    /// Number of points without coefficient that are kept when points are removed
     #[arg(long, value_name = "N")]
     keep: Option<usize>,
-    /// Labels that ertekin-auto-active looks at
+    /// Number of labels of ertekin-auto-active
     #[arg(long, value_name = "N")]
     labels: Option<usize>,
-    /// Which members without constant are finished: nc (LASVM-NC alone), all or none
+    /// Learners without intercept that are finished: nc (LASVM-NC only), all or none
     #[arg(long, value_name = "WHICH", default_value = "nc")]
     finish: String,
-    /// Passes of LASVM-G, -NC, -I and FULL SVM
+    /// Number of passes of LASVM-G, LASVM-NC, LASVM-I and FULL SVM
     #[arg(long, value_name = "N", default_value_t = 1)]
     epochs: usize,
-    /// Score on this share of the training rows, left out of learning, and never look at the test rows
+    /// Score on this held-out share of the training rows instead of the test rows
     #[arg(long, value_name = "SHARE", value_parser = share)]
     hold_out: Option<f64>,
-    /// Divide data that come divided anew each repetition, in the same sizes
+    /// Split data with a fixed test part at random in each repetition, with the same sizes
     #[arg(long)]
     resplit: bool,
-    /// Write the picture of emara-scaling into this SVG file
+    /// Write the figure of emara-scaling into this SVG file
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
     /// Folder of the data files [default: EVERMARGIN_DATA, or ../shared/data beside the project]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// End with one line of JSON: how many cells came out how
+    /// Print the counts of verdicts as one line of JSON
     #[arg(long)]
     json: bool,
-    /// Seed of every draw
+    /// Random seed of all draws
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 }
@@ -129,7 +129,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether everything asked for could be run.
+/// Runs the requested tables; false if one of them failed.
 fn work(args: &Args) -> Result<bool> {
     if args.list {
         print!("{}", text::list(&tables::all()?, &tables::descriptions()?));
@@ -143,16 +143,20 @@ fn work(args: &Args) -> Result<bool> {
     }
     options.cache.as_deref().map_or(Ok(()), Keep::check)?;
     args.report.as_deref().map_or(Ok(()), html::check)?;
-    let told = given(&args.tables, std::env::args().skip(1));
-    if let (Some(_), Some(other)) = (&args.book, told.iter().find(|word| !goes_into_the_book(word))) {
+    let run_options = options_given(&args.tables, std::env::args().skip(1));
+    if let (Some(_), Some(other)) = (&args.book, run_options.iter().find(|word| !allowed_in_book(word))) {
         return Err(Failure::Unknown(format!(
-            "--book takes whole tables by their protocol: {other} changes that (--large and --slow may)"
+            "--book needs the protocols of the tables, which {other} changes; only --large and --slow are allowed"
         )));
     }
     let say = |line: &str| eprintln!("{line}");
     let bench = Bench::new(&options, &say);
-    let around =
-        Around { tables: args.tables.clone(), options: told, seed: options.seed, day: markdown::today() };
+    let around = Around {
+        tables: args.tables.clone(),
+        options: run_options,
+        seed: options.seed,
+        day: markdown::today(),
+    };
     let (mut reports, mut whole) = (Vec::new(), true);
     for (k, id) in ids.iter().enumerate() {
         if ids.len() > 1 {
@@ -164,7 +168,7 @@ fn work(args: &Args) -> Result<bool> {
                 reports.push(report);
             }
             Err(unknown @ Failure::Unknown(_)) if ids.len() == 1 => return Err(unknown),
-            Err(Failure::Unknown(why)) => eprintln!("left out: {why}"),
+            Err(Failure::Unknown(why)) => eprintln!("skipped: {why}"),
             Err(failure) => {
                 eprintln!("error: {id}: {failure}");
                 whole = false;
@@ -172,7 +176,7 @@ fn work(args: &Args) -> Result<bool> {
         }
     }
     if reports.is_empty() && whole {
-        return Err(Failure::Unknown("no table has what was asked for".into()));
+        return Err(Failure::Unknown("no table matches the request".into()));
     }
     let sum = reports.iter().map(|r| r.counts).fold(Counts::default(), Counts::plus);
     if let Some(file) = &args.report {
@@ -222,9 +226,9 @@ fn options(args: &Args) -> Result<Options> {
     })
 }
 
-/// What was asked for: tables and statements by name, by work (`emara`), by chapter (`emara-III`), or all of them.
+/// The requested tables and statements: by name, by work (`emara`), by chapter (`emara-III`), or all of them.
 fn ids(asked: &[String], quick: bool) -> Result<Vec<String>> {
-    // all of them quickly: what a user would get is left to those who ask for it
+    // --quick without names leaves out the tables with the defaults of a user
     let mut tables = tables::all()?;
     tables.retain(|t| !(t.honest && quick && asked.is_empty()));
     let mut known: Vec<String> = tables.into_iter().map(|t| t.id).collect();
@@ -256,7 +260,7 @@ fn ids(asked: &[String], quick: bool) -> Result<Vec<String>> {
     Ok(found)
 }
 
-/// Prints a report, and puts it into a Markdown file if there is one.
+/// Prints a report, and writes it into the Markdown file if one is given.
 fn show(report: &Report, bench: &Bench<'_>, around: &Around, file: Option<&Path>) -> Result<()> {
     match &report.table {
         Some(table) => println!("{}{}", text::cells(table, &report.cells), text::tally(&report.counts)),
@@ -271,7 +275,7 @@ fn show(report: &Report, bench: &Bench<'_>, around: &Around, file: Option<&Path>
     markdown::write(file, &name, &section)
 }
 
-/// The name of the section about a table or claim: runs that stop by another rule have their own.
+/// Name of the section of a table or statement; runs with another stopping rule have their own section.
 fn section(id: &str, bench: &Bench<'_>) -> String {
     match bench.options.open.stop {
         Some(StopRule::Plateau) => format!("{id} plateau"),
@@ -306,14 +310,14 @@ fn finish(name: &str) -> Result<Option<bool>> {
     }
 }
 
-/// Whether the book may have numbers of this option.
-fn goes_into_the_book(word: &str) -> bool {
+/// Whether numbers of runs with this option may be written into the book.
+fn allowed_in_book(word: &str) -> bool {
     let name = word.split('=').next().unwrap_or_default();
     !name.starts_with("--") || matches!(name, "--large" | "--slow")
 }
 
-/// The options of a command line that change what comes out: without tables, and without files and folders.
-fn given(tables: &[String], mut args: impl Iterator<Item = String>) -> Vec<String> {
+/// The options of a command line that can change the numbers: without tables, files and folders.
+fn options_given(tables: &[String], mut args: impl Iterator<Item = String>) -> Vec<String> {
     const WITHOUT_EFFECT: [&str; 7] =
         ["--data", "--markdown", "--plot", "--report", "--cache", "--book", "--threads"];
     const FLAGS: [&str; 4] = ["--quick", "--slow", "--resplit", "--list"];
@@ -337,13 +341,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_names_what_changes_the_numbers_and_no_folder() {
+    fn given_options_are_those_that_change_numbers() {
         let words = |line: &str| line.split(' ').map(str::to_string).collect::<Vec<_>>();
         let line =
             "all --finish all --data /d --large 1 --cache=/c --slow --threads 2 emara --json --set a=b";
-        let told = given(&words("all emara"), words(line).into_iter());
-        assert_eq!(told.join(" "), "--finish all --large 1 --slow --set a=b");
-        let refused: Vec<_> = told.iter().filter(|word| !goes_into_the_book(word)).collect();
+        let found = options_given(&words("all emara"), words(line).into_iter());
+        assert_eq!(found.join(" "), "--finish all --large 1 --slow --set a=b");
+        let refused: Vec<_> = found.iter().filter(|word| !allowed_in_book(word)).collect();
         assert_eq!(refused, ["--finish", "--set"]);
     }
 }

@@ -1,4 +1,4 @@
-//! Methods by the names they have in the tables. [`run`] is one match; [`score`] turns any model into an
+//! Methods by their names in the tables. [`run`] selects the function of a method; [`score`] evaluates any model as an
 //! [`Outcome`].
 
 use crate::clock::Clock;
@@ -19,40 +19,40 @@ use std::collections::BTreeMap;
 /// A method of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Method {
-    /// The exact solution with constant, as LIBSVM finds it.
+    /// The exact solution with an intercept, as computed by LIBSVM.
     Libsvm,
-    /// All data: the same as [`Method::Lasvm`], as in the thesis.
+    /// Training on all data; as in the thesis, the same as [`Method::Lasvm`].
     Batch,
-    /// The same with costs per class: C for negatives, C · negatives / positives for positives.
+    /// [`Method::Batch`] with costs per class: C for negatives, C · negatives / positives for positives.
     Dc,
     /// One pass of LASVM in random order, with finishing.
     Lasvm,
-    /// LASVM driven by the duality gap, without constant.
+    /// LASVM with steps that follow the duality gap, without an intercept.
     LasvmG,
     /// LASVM-G with ramp loss.
     LasvmNc,
     /// LASVM-G that ignores examples outside the ramp.
     LasvmI,
-    /// LASVM-G that removes nothing.
+    /// LASVM-G that keeps all points.
     FullSvm,
     /// Active learning from small pools, stopped early.
     Al,
     /// Active learning with the costs of [`Method::Dc`].
     AlDc,
-    /// Synthetic positives before learning.
+    /// Synthetic positives added before learning.
     Smote,
-    /// Synthetic positives around support vectors while learning.
+    /// Synthetic positives added around support vectors during learning.
     Virtual,
-    /// Random negatives left out until the classes stand as among the support vectors of [`Method::Al`], by the
-    /// protocol's number where the work prints it.
+    /// Random undersampling of negatives to the class ratio of the support vectors of [`Method::Al`], or to the ratio in the
+    /// protocol if the work prints it.
     Us,
-    /// Random negatives left out until the classes are equal.
+    /// Random undersampling of negatives to equal class sizes.
     UsEven,
-    /// [`Method::Batch`], cut where g-means are best in cross-validation on the training sample.
+    /// [`Method::Batch`] with the decision threshold of the best g-means in cross-validation on the training sample.
     BatchTuned,
 }
 
-/// Every method with its name in the tables.
+/// All methods with their names in the tables.
 pub const METHODS: &[(&str, Method)] = &[
     ("LIBSVM", Method::Libsvm),
     ("Batch", Method::Batch),
@@ -72,7 +72,7 @@ pub const METHODS: &[(&str, Method)] = &[
 ];
 
 impl Method {
-    /// The method of that name, in upper or lower case.
+    /// Finds a method by its name, ignoring case.
     pub fn by_name(name: &str) -> Result<Self> {
         let found = METHODS.iter().find(|(n, _)| n.eq_ignore_ascii_case(name));
         found.map(|(_, m)| *m).ok_or_else(|| {
@@ -81,38 +81,38 @@ impl Method {
         })
     }
 
-    /// Its name in the tables.
+    /// Name of the method in the tables.
     pub fn name(self) -> &'static str {
         METHODS.iter().find(|(_, m)| *m == self).map_or("?", |(n, _)| n)
     }
 
-    /// Whether one run on a large row must do, and none on a huge one unless asked for.
+    /// Whether the method is slow: run once on large rows, and on huge rows only with `--slow`.
     pub fn is_slow(self) -> bool {
         self == Self::FullSvm
     }
 
-    /// Whether the seed plays no part.
+    /// Whether the result does not depend on the seed.
     pub fn is_deterministic(self) -> bool {
         self == Self::Libsvm
     }
 }
 
-/// What the protocols leave open, to find out what authors did.
+/// Choices that the protocols leave open; they can be varied to find out what the authors did.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ProtocolChoices {
-    /// When active learning stops; none: as the protocol says.
+    /// Stopping rule of active learning; `None`: that of the protocol.
     pub stop: Option<StopRule>,
-    /// Support vectors before LASVM-NC and LASVM-I trust the ramp.
+    /// Number of support vectors from which LASVM-NC and LASVM-I use the ramp.
     pub warm_up: usize,
-    /// Where their ramp ends.
+    /// The end s of their ramp.
     pub s: f64,
-    /// Points that are no support vectors and survive a cleaning; 0: the library's rule.
+    /// Number of points without coefficient that are kept when points are removed; 0: the rule of the library.
     pub keep: usize,
-    /// Whether the members without constant are finished: as said, or LASVM-NC alone.
+    /// Whether the learners without intercept are finished; `None`: only LASVM-NC.
     pub finish: Option<bool>,
-    /// Passes of the members without constant.
+    /// Number of passes of the learners without intercept.
     pub epochs: usize,
-    /// Labels that the claim about choosing examples looks at.
+    /// Number of labels in the statement about choosing examples.
     pub labels: usize,
 }
 
@@ -124,7 +124,7 @@ impl Default for ProtocolChoices {
     }
 }
 
-/// The rule of that name.
+/// Finds a stopping rule by its name.
 pub fn stop_rule(name: &str) -> Result<StopRule> {
     match name {
         "margin" => Ok(StopRule::Margin),
@@ -137,7 +137,7 @@ pub fn stop_rule(name: &str) -> Result<StopRule> {
 /// One training and test sample with the parameters of the protocol.
 #[derive(Debug, Clone)]
 pub struct Task {
-    /// What to learn from and what to score on.
+    /// Training and test rows.
     pub split: Split,
     /// The kernel, with its width.
     pub kernel: Kernel,
@@ -145,38 +145,38 @@ pub struct Task {
     pub c: f64,
     /// Tolerance of the solver.
     pub tolerance: f64,
-    /// What the protocol leaves open.
+    /// Choices that the protocol leaves open.
     pub open: ProtocolChoices,
-    /// Negatives a positive among the support vectors of active learning: as the protocol says, or once it ran.
+    /// Negatives per positive among the support vectors of active learning: from the protocol, or set after its run.
     active_ratio: OnceCell<f64>,
 }
 
 impl Task {
-    /// A task as the protocol says.
+    /// Creates a task according to the protocol.
     pub fn new(split: Split, protocol: &Protocol, open: ProtocolChoices) -> Result<Self> {
         if protocol.kernel != "rbf" {
             return Err(Failure::Unknown(format!("no kernel {}; there is rbf", protocol.kernel)));
         }
         let kernel = Kernel::Rbf { gamma: protocol.gamma };
         let active_ratio = protocol.undersampling.map_or_else(OnceCell::new, OnceCell::from);
-        let told = protocol.stop.as_deref().map(stop_rule).transpose()?;
-        let open = ProtocolChoices { stop: open.stop.or(told), ..open };
+        let protocol_rule = protocol.stop.as_deref().map(stop_rule).transpose()?;
+        let open = ProtocolChoices { stop: open.stop.or(protocol_rule), ..open };
         Ok(Self { split, kernel, c: protocol.c, tolerance: protocol.tolerance, open, active_ratio })
     }
 
-    /// Negatives a positive in the training sample.
+    /// Number of negatives per positive in the training sample.
     pub fn imbalance_ratio(&self) -> f64 {
         let train = &self.split.train;
         (train.rows() - train.positives()) as f64 / train.positives().max(1) as f64
     }
 }
 
-/// What a method achieved. Rates are fractions.
+/// Scores of a method. Rates are fractions.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Outcome {
-    /// Share of test rows predicted right.
+    /// Share of correctly predicted test rows.
     pub accuracy: f64,
-    /// Share of test rows predicted wrong.
+    /// Share of wrongly predicted test rows.
     pub error: f64,
     /// Geometric mean of sensitivity and specificity.
     pub g_means: f64,
@@ -184,18 +184,18 @@ pub struct Outcome {
     pub auc: f64,
     /// Precision-recall break-even point.
     pub prbep: f64,
-    /// Points with a coefficient.
+    /// Number of points with a nonzero coefficient.
     pub support_count: usize,
-    /// Kernel values computed in learning.
+    /// Number of kernel values computed in training.
     pub kernel_evaluations: u64,
-    /// Time of learning.
+    /// Training time in seconds.
     pub seconds: f64,
-    /// Everything else, by name (`sv_ratio`, `data_efficiency`, `virtual_yield` …); rates are fractions.
+    /// Further values by name (`sv_ratio`, `data_efficiency`, `virtual_yield` …); rates are fractions.
     pub extra: BTreeMap<String, f64>,
 }
 
 impl Outcome {
-    /// A measure by the name it has in the tables.
+    /// Finds a measure by its name in the tables.
     pub fn get(&self, metric: &str) -> Option<f64> {
         match metric {
             "accuracy" => Some(self.accuracy),
@@ -211,8 +211,8 @@ impl Outcome {
     }
 }
 
-/// Runs a method. `seed` is for its own draws; the samples are drawn already. One task should see one seed: undersampling
-/// takes the ratio that active learning found.
+/// Runs a method on samples that are already drawn; `seed` is for draws within the method. Use one seed per task, because
+/// undersampling reuses the ratio that active learning found.
 pub fn run(method: Method, task: &Task, seed: u64) -> Result<Outcome> {
     match method {
         Method::Libsvm => exact(task),
@@ -283,8 +283,8 @@ pub fn score(model: &Model, task: &Task, kernel_evaluations: u64, seconds: f64) 
     })
 }
 
-/// The class ratio of the training sample and that of the support vectors, by the sign of their coefficients; and how
-/// many coefficients reach a thousandth of the largest, which is what LASVM's authors count.
+/// Class ratios of the training sample and of the support vectors, by the sign of their coefficients, and the number of
+/// coefficients of at least a thousandth of the largest, which is what the authors of LASVM count.
 fn ratios(model: &Model, task: &Task) -> BTreeMap<String, f64> {
     let mut extra = BTreeMap::from([("imbalance_ratio".to_string(), task.imbalance_ratio())]);
     if let Model::Expansion { coef, .. } = model
@@ -300,7 +300,7 @@ fn ratios(model: &Model, task: &Task) -> BTreeMap<String, f64> {
     extra
 }
 
-/// Negatives a positive among the support vectors, if there are any.
+/// Number of negatives per positive among the support vectors, if there are any negatives.
 pub fn support_ratio(outcome: &Outcome) -> Option<f64> {
     outcome.get("sv_ratio").filter(|r| *r > 0.0)
 }
@@ -311,7 +311,7 @@ pub(crate) mod tests {
     use crate::data::Sample;
     use evermargin::Matrix;
 
-    /// A line cut at three quarters.
+    /// Points on a line; the last quarter is positive.
     pub(crate) fn task() -> Task {
         let line = |n: usize| {
             let x = Matrix::dense((0..n).map(|i| i as f64 / n as f64).collect(), n, 1).unwrap();
@@ -330,7 +330,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn an_exact_method_is_scored() {
+    fn exact_solution_is_scored() {
         let plain = run(Method::Libsvm, &task(), 1).unwrap();
         assert!(plain.accuracy > 0.9 && plain.auc > 0.99 && plain.support_count > 1);
         assert_eq!(plain.get("imbalance_ratio"), Some(3.0));
@@ -340,7 +340,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn every_method_runs_and_repeats() {
+    fn every_method_runs_reproducibly() {
         for (name, method) in METHODS {
             let outcome = run(*method, &task(), 1).unwrap();
             assert!(outcome.accuracy > 0.8 && outcome.support_count > 1, "{name}: {outcome:?}");
@@ -351,7 +351,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn methods_tell_what_their_tables_ask() {
+    fn methods_have_all_measures_of_their_tables() {
         let claimed = |id: &str| crate::claims::CLAIMS.iter().any(|c| c.id == id);
         let ours = |t: &&crate::tables::Table| !t.has_few_labels() && !claimed(&t.id);
         for table in crate::tables::all().unwrap().iter().filter(ours) {
@@ -363,7 +363,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn names_lead_to_methods() {
+    fn methods_are_found_by_name() {
         for (name, method) in METHODS {
             assert_eq!(Method::by_name(&name.to_lowercase()).unwrap(), *method);
             assert_eq!(method.name(), *name);

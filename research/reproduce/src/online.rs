@@ -1,5 +1,5 @@
-//! The methods that learn one example at a time, by the names of the tables: a pass of a member of the LASVM family,
-//! active learning, and the remedies for unbalanced classes that the thesis runs on top of a pass.
+//! Online methods of the tables: a pass of a learner of the LASVM family, active learning, and the methods for imbalanced
+//! classes that the thesis combines with a pass.
 
 use crate::clock::Clock;
 use crate::data::Sample;
@@ -16,16 +16,16 @@ use rand::SeedableRng;
 use rand_pcg::Pcg64;
 use std::collections::BTreeMap;
 
-/// Nearest positives among which synthetic ones are drawn.
+/// Number of nearest positives among which one is drawn for a synthetic positive.
 const NEIGHBORS: usize = 5;
 
-/// Folds whose held-out decisions place a threshold.
+/// Number of folds whose held-out decision values determine a threshold.
 const FOLDS: usize = 5;
 
-/// A pass over a sample and what it left.
+/// Result of a pass over a sample.
 struct Pass {
     model: Model,
-    /// Before finishing, if there was any.
+    /// Model before finishing, if the pass was finished.
     before: Option<Model>,
     evaluations: u64,
     seconds: f64,
@@ -33,7 +33,7 @@ struct Pass {
     extra: BTreeMap<String, f64>,
 }
 
-/// Parameters as the task says, in the order the seed gives.
+/// Parameters of a task, with the seed of the order of examples.
 pub fn params(task: &Task, seed: u64) -> LasvmParams {
     LasvmParams {
         kernel: task.kernel,
@@ -49,12 +49,12 @@ pub fn params(task: &Task, seed: u64) -> LasvmParams {
     }
 }
 
-/// Costs of the examples: positives `weight` times as much as negatives.
+/// Relative costs of the examples: `weight` for positives, 1 for negatives.
 fn costs(y: &[Label], weight: f64) -> Vec<f64> {
     y.iter().map(|y| if *y == Label::Pos { weight } else { 1.0 }).collect()
 }
 
-/// LASVM in random order with finishing; positives cost `weight` times as much. Tells what finishing changed.
+/// Runs LASVM in random order with finishing; positives cost `weight` times as much. Records the changes by finishing.
 pub fn lasvm(task: &Task, weight: f64, seed: u64) -> Result<Outcome> {
     let train = &task.split.train;
     let mut pass = pass(&params(task, seed), train, weight, train.rows())?;
@@ -70,8 +70,8 @@ pub fn lasvm(task: &Task, weight: f64, seed: u64) -> Result<Outcome> {
     Ok(outcome)
 }
 
-/// A member without constant: one pass. LASVM-NC is finished, as the library does it; of the others, which the thesis does
-/// not finish, whatever is no support vector is removed at the end (FULL SVM keeps it).
+/// Runs a learner without intercept. LASVM-NC is finished, as in the library. The thesis does not finish the others; from these,
+/// points without coefficient are removed at the end, except from FULL SVM.
 pub fn gap(task: &Task, loss: LasvmVariant, seed: u64) -> Result<Outcome> {
     let train = &task.split.train;
     let params = LasvmParams {
@@ -83,7 +83,7 @@ pub fn gap(task: &Task, loss: LasvmVariant, seed: u64) -> Result<Outcome> {
     end(pass(&params, train, 1.0, train.rows())?, task)
 }
 
-/// Active learning from small pools until the rule of the task stops it, then finishing.
+/// Runs active learning from small pools until the stopping rule of the task applies, then finishes.
 pub fn active(task: &Task, weight: f64, virtual_points: usize, seed: u64) -> Result<Outcome> {
     let params = LasvmParams { select: Strategy::Active, virtual_points, ..params(task, seed) };
     let train = &task.split.train;
@@ -93,12 +93,13 @@ pub fn active(task: &Task, weight: f64, virtual_points: usize, seed: u64) -> Res
     let seconds = start.seconds();
     let evaluations = fitted.reports.iter().map(|r| r.kernel_evaluations).sum();
     let mut outcome = score(&fitted.model, task, evaluations, seconds)?;
-    let online = fitted.online.ok_or_else(|| Failure::Content("an online learner told nothing".into()))?;
+    let online =
+        fitted.online.ok_or_else(|| Failure::Content("an online learner returned no statistics".into()))?;
     let [negative, positive] = online.support;
     let mut put = |name: &str, value: f64| outcome.extra.insert(name.into(), value);
     let rows = train.rows() as f64;
     put("sv_ratio", negative as f64 / positive.max(1) as f64);
-    // the thesis counts examples until the number of support vectors settles, not those that showed it had
+    // the thesis counts examples until the number of support vectors is constant, without those that confirm it
     let rest = if online.stopped == Stopped::Plateau { plateau_choices(train.rows()) } else { 0 };
     put("data_efficiency", (online.counts.seen as f64 - rest as f64).max(0.0) / rows);
     put("label_share", online.labels as f64 / rows);
@@ -110,7 +111,7 @@ pub fn active(task: &Task, weight: f64, virtual_points: usize, seed: u64) -> Res
     Ok(outcome)
 }
 
-/// A synthetic positive for each positive, then LASVM in random order with finishing.
+/// Adds one synthetic positive per positive, then runs LASVM in random order with finishing.
 pub fn synthetic(task: &Task, seed: u64) -> Result<Outcome> {
     let start = Clock::start();
     let mut train = task.split.train.clone();
@@ -125,7 +126,7 @@ pub fn synthetic(task: &Task, seed: u64) -> Result<Outcome> {
     end(pass, task)
 }
 
-/// Random negatives left out until there are `ratio` for each positive, then LASVM in random order with finishing.
+/// Undersamples negatives to `ratio` per positive, then runs LASVM in random order with finishing.
 pub fn undersampled(task: &Task, ratio: f64, seed: u64) -> Result<Outcome> {
     let train = &task.split.train;
     let rows = undersample(&labels(&train.y), 0, ratio, &mut Pcg64::seed_from_u64(seed))?;
@@ -133,7 +134,7 @@ pub fn undersampled(task: &Task, ratio: f64, seed: u64) -> Result<Outcome> {
     end(pass(&params(task, seed), &train, 1.0, train.rows())?, task)
 }
 
-/// LASVM as in [`lasvm`], cut where g-means are best on decisions of five-fold cross-validation in the training sample.
+/// Runs [`lasvm`] with the threshold of the best g-means on decision values of five-fold cross-validation in the training sample.
 pub fn tuned(task: &Task, seed: u64) -> Result<Outcome> {
     let train = &task.split.train;
     let params = params(task, seed);
@@ -157,7 +158,7 @@ pub fn tuned(task: &Task, seed: u64) -> Result<Outcome> {
     end(pass, task)
 }
 
-/// Class 1 is the positive one.
+/// Labels as two classes, of which class 1 is positive.
 fn labels(y: &[Label]) -> Labels {
     let of = y.iter().map(|y| Some(u32::from(*y == Label::Pos))).collect();
     Labels { classes: vec!["-".into(), "+".into()], of }
@@ -170,7 +171,7 @@ fn append(train: &mut Sample, made: &Matrix) {
     }
 }
 
-/// One pass; rows from `real` on are synthetic.
+/// Runs the passes over a sample; rows from `real` on are synthetic.
 fn pass(params: &LasvmParams, train: &Sample, weight: f64, real: usize) -> Result<Pass> {
     let targets = [Targets { y: train.y.clone(), cost: costs(&train.y, weight) }];
     let start = Clock::start();
@@ -194,7 +195,7 @@ fn pass(params: &LasvmParams, train: &Sample, weight: f64, real: usize) -> Resul
     Ok(Pass { model: state.model(), before, evaluations, seconds: learning + finishing, finishing, extra })
 }
 
-/// What the tables want to know of a machine.
+/// Counts of a learner that the tables contain.
 fn counted(state: &Lasvm, real: usize, rows: usize) -> BTreeMap<String, f64> {
     let (counts, dual) = (state.counts(), state.output(0));
     let support: Vec<(usize, u64)> = state.ids().filter(|(s, _)| dual.alpha()[*s] != 0.0).collect();
@@ -225,7 +226,7 @@ fn end(pass: Pass, task: &Task) -> Result<Outcome> {
     Ok(outcome)
 }
 
-/// Negatives a positive among the support vectors of an outcome.
+/// Number of negatives per positive among the support vectors of an outcome.
 pub fn ratio_of(outcome: &Outcome) -> Result<f64> {
     support_ratio(outcome).ok_or_else(|| Failure::Content("active learning found no support vectors".into()))
 }
@@ -236,7 +237,7 @@ mod tests {
     use crate::methods::tests::task;
 
     #[test]
-    fn a_pass_is_that_of_the_library() {
+    fn pass_equals_fit_of_the_library() {
         let task = task();
         let params = params(&task, 3);
         let train = &task.split.train;

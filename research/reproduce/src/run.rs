@@ -1,4 +1,4 @@
-//! Runs a table: draws samples, runs methods, judges every cell.
+//! Runs a table: draws samples, runs methods and judges all cells.
 
 use crate::claims::{CLAIMS, Claim};
 use crate::data::{Origin, Scaling, Split};
@@ -20,95 +20,95 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-/// Training rows above which a row is large, and `quick` leaves it out.
+/// Number of training rows above which a row is large and `quick` skips it.
 pub(crate) const LARGE: usize = 10_000;
 
-/// Training rows above which `--large` says how often an online method is run: the 18 000 of Letter take a quarter of a
-/// second, and its break-even point needs the mean of the protocol's ten divisions.
+/// Number of training rows above which `--large` sets the repetitions of online methods. It is above the 18,000 rows of Letter,
+/// which take a quarter of a second and whose break-even point needs the mean over the ten splits of the protocol.
 const LARGE_PASS: usize = 20_000;
 
-/// Training rows above which slow methods are left out unless asked for.
+/// Number of training rows above which slow methods are skipped without `--slow`.
 const HUGE: usize = 50_000;
 
-/// What to run and how.
+/// Options of a run.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// Rows by name or data set; empty: all.
+    /// Rows to run, by name or data set; empty: all.
     pub data_sets: Vec<String>,
-    /// Methods by name; empty: all.
+    /// Methods to run, by name; empty: all.
     pub methods: Vec<String>,
-    /// Repetitions, instead of the protocol's.
+    /// Number of repetitions in place of that of the protocol.
     pub repetitions: Option<usize>,
-    /// Repetitions of rows with more than 10000 training rows.
+    /// Number of repetitions of large rows.
     pub large: Option<usize>,
-    /// One repetition, and no row with more than 10000 training rows.
+    /// Run one repetition, and skip rows with more than 10000 training rows.
     pub quick: bool,
-    /// Slow methods on rows with more than 50000 training rows too.
+    /// Also run slow methods on rows with more than 50000 training rows.
     pub slow: bool,
-    /// Features scaled otherwise than the protocol says (to find out what the authors did).
+    /// Scaling in place of that of the protocol, to find out what the authors did.
     pub scaling: Option<Scaling>,
-    /// Another cost than the protocol's, for the same purpose.
+    /// Cost in place of that of the protocol, for the same purpose.
     pub c: Option<f64>,
-    /// Another kernel width than the protocol's, for the same purpose.
+    /// Kernel width in place of that of the protocol, for the same purpose.
     pub gamma: Option<f64>,
-    /// Other parameters of learners than the protocol's (few labels), for the same purpose.
+    /// Parameters of semi-supervised learners in place of those of the protocol, for the same purpose.
     pub set: Map<String, Value>,
-    /// A file for the picture of a claim that has one.
+    /// File for the figure of a statement that has one.
     pub plot: Option<PathBuf>,
-    /// Where data files are.
+    /// Folder of the data files.
     pub folder: PathBuf,
-    /// Seed of every draw.
+    /// Random seed of all draws.
     pub seed: u64,
-    /// What the protocols leave open.
+    /// Choices that the protocols leave open.
     pub open: ProtocolChoices,
-    /// Share of the training rows to score on in place of the test rows, which nothing may be chosen on.
+    /// Share of the training rows that replaces the test rows for scoring, since nothing may be chosen on test rows.
     pub hold_out: Option<f64>,
-    /// Data that come divided are divided anew each repetition, in the same sizes.
+    /// Split data with a fixed test part at random in each repetition, with the same sizes.
     pub resplit: bool,
-    /// Several tables are asked for, so that a data set or method need not be in each of them.
+    /// Whether several tables are requested, so that a data set or method does not have to be in each of them.
     pub several: bool,
-    /// Threads; 0: as many as there are processors.
+    /// Number of threads; 0: the number of processors.
     pub threads: usize,
-    /// Where finished pieces are kept; none: nowhere.
+    /// Folder of the cache; `None`: no cache on disk.
     pub cache: Option<PathBuf>,
 }
 
-/// The runs of one method on one row, or why there are none.
+/// Outcomes of the runs of one method on one row, or the reason why there are none.
 pub type Runs = std::result::Result<Vec<Outcome>, (Verdict, String)>;
 
-/// Runs what the options ask of a table; `say` hears of progress.
+/// Runs the part of a table that the options select; `say` receives progress messages.
 pub fn run(table: &Table, options: &Options, say: &Say<'_>) -> Result<Vec<Judged>> {
     Bench::new(options, say).table(table)
 }
 
-/// Hears of progress.
+/// Function that receives progress messages.
 pub type Say<'s> = dyn Fn(&str) + Sync + 's;
 
-/// What came of a table or a statement.
+/// Result of a table or a statement.
 #[derive(Debug, Clone)]
 pub struct Report {
-    /// Its name.
+    /// Name of the table or statement.
     pub id: String,
-    /// What it shows.
+    /// Title.
     pub title: String,
     /// The table, if there is one.
     pub table: Option<Table>,
-    /// Its cells, judged.
+    /// Judged cells of the table.
     pub cells: Vec<Judged>,
-    /// Curves.
+    /// Figures.
     pub figures: Vec<Figure>,
-    /// Remarks, as Markdown.
+    /// Remarks in Markdown.
     pub notes: String,
-    /// How the cells came out.
+    /// Counts of the verdicts.
     pub counts: Counts,
 }
 
-/// Data sets that stay open: one a thread.
+/// Number of data sets that stay in memory, one per thread.
 const OPEN: usize = 2;
 
-/// Runs methods on rows and keeps what came out, so that tables that share runs share them.
+/// Runs methods on rows and caches the results, so that tables can share runs.
 pub struct Bench<'a> {
-    /// What to run and how.
+    /// Options of the run.
     pub options: &'a Options,
     say: &'a Say<'a>,
     keep: Keep,
@@ -117,13 +117,13 @@ pub struct Bench<'a> {
 }
 
 impl<'a> Bench<'a> {
-    /// Nothing run yet; `say` hears of progress.
+    /// Creates a bench; `say` receives progress messages.
     pub fn new(options: &'a Options, say: &'a Say<'a>) -> Self {
         let keep = Keep::new(options.cache.clone(), options.folder.clone());
         Self { options, say, keep, progress: Progress::default(), open: Mutex::default() }
     }
 
-    /// Runs a table or a statement by its name.
+    /// Runs a table or a statement by name.
     pub fn report(&self, id: &str) -> Result<Report> {
         let start = Instant::now();
         self.progress.name(id);
@@ -149,7 +149,7 @@ impl<'a> Bench<'a> {
         Ok(Report { id: id.into(), title, table, cells, figures: found.figures, notes: found.notes, counts })
     }
 
-    /// Refuses data sets that no row, and methods that no column has.
+    /// Returns an error for unknown data sets and methods.
     fn check_names(&self, table: &Table) -> Result<()> {
         chosen_rows(table, self.options)?;
         let has = |name: &String| table.columns.iter().any(|c| c.method.eq_ignore_ascii_case(name));
@@ -161,7 +161,7 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// Runs a statement; without its data all its cells are missing.
+    /// Runs a statement; without its data all cells are missing.
     fn claimed(&self, claim: &Claim) -> Result<Findings> {
         match (claim.check)(self) {
             Err(missing @ Failure::Missing { .. }) => {
@@ -173,7 +173,7 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// Runs what the options ask of a table.
+    /// Runs the part of a table that the options select.
     pub fn table(&self, table: &Table) -> Result<Vec<Judged>> {
         Ok(self.judged(table, &self.found(table)?))
     }
@@ -208,7 +208,7 @@ impl<'a> Bench<'a> {
         Ok(found)
     }
 
-    /// Works on all items, two at a time on two processors; results in their order.
+    /// Runs the work on all items in parallel; the results have the order of the items.
     pub fn each<T: Sync, R: Send>(&self, items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
         let threads = match self.options.threads {
             0 => std::thread::available_parallelism().map_or(1, usize::from),
@@ -217,18 +217,19 @@ impl<'a> Bench<'a> {
         each(items, threads, &self.progress, work)
     }
 
-    /// A piece of work that was done before, or is done and kept now. The key names all it depends on but code and data.
+    /// Returns the cached result of a piece of work, or computes and caches it. The key identifies everything that the result
+    /// depends on except code and data.
     #[track_caller]
     pub fn cached<T: Serialize + DeserializeOwned>(
         &self,
         key: &str,
         work: impl FnOnce() -> Result<T>,
     ) -> Result<T> {
-        self.keep.or_do(&format!("{key}{}", self.otherwise()), work)
+        self.keep.or_do(&format!("{key}{}", self.changed_options()), work)
     }
 
-    /// What the options change about samples and learners; empty: nothing. Part of every key, so that none forgets it.
-    fn otherwise(&self) -> String {
+    /// Options that change samples or learners, as a part of every key; empty if all have their defaults.
+    fn changed_options(&self) -> String {
         let (asked, usual) = (self.options, Options::default());
         let of = |o: &Options| {
             format!(
@@ -239,7 +240,7 @@ impl<'a> Bench<'a> {
         if of(asked) == of(&usual) { String::new() } else { of(asked) }
     }
 
-    /// Runs a method on a row as often as the options or the protocol say.
+    /// Runs all repetitions of a method on a row.
     pub fn runs(&self, row: &Row, method: Method) -> Runs {
         if row.data == Availability::Missing {
             return Err((Verdict::Missing, String::new()));
@@ -260,7 +261,7 @@ impl<'a> Bench<'a> {
         Ok(done)
     }
 
-    /// How often a row is run.
+    /// Number of repetitions of a row.
     pub fn repetitions(&self, row: &Row) -> usize {
         let options = self.options;
         let large = options.large.filter(|_| row.protocol.train > LARGE_PASS);
@@ -268,7 +269,7 @@ impl<'a> Bench<'a> {
         large.or(options.repetitions).unwrap_or(usual).max(1)
     }
 
-    /// One repetition, if it differs from those before.
+    /// Runs one repetition; `None` if its result would equal that of an earlier one.
     fn repeat(&self, row: &Row, repetition: usize, method: Method) -> Result<Option<Outcome>> {
         let protocol = self.protocol(row);
         let (all, seed) = (self.repetitions(row), seed_of(self.options.seed, repetition));
@@ -304,24 +305,24 @@ impl<'a> Bench<'a> {
         Ok(Some(outcome))
     }
 
-    /// Whether the samples differ between repetitions though the data come divided.
+    /// Whether the samples differ between repetitions although the data have a fixed test part.
     fn draws(&self) -> bool {
         self.options.hold_out.is_some() || self.options.resplit
     }
 
-    /// Tells of progress.
+    /// Prints a message with the progress.
     pub fn say(&self, line: &str) {
-        (self.say)(&format!("{} {line}", self.progress.told()));
+        (self.say)(&format!("{} {line}", self.progress.text()));
     }
 
-    /// The samples and parameters of a repetition.
+    /// Samples and parameters of a repetition.
     pub fn task(&self, row: &Row, repetition: usize) -> Result<Task> {
         let protocol = self.protocol(row);
         let rng = &mut Pcg64::seed_from_u64(seed_of(self.options.seed, repetition));
         let origin = self.origin(&row.data_set)?;
         let mut split = match &*origin {
             Origin::Fixed(fixed) if self.options.resplit => {
-                Origin::Fixed(Box::new(divided_anew(fixed, rng))).draw(&protocol, rng)?
+                Origin::Fixed(Box::new(random_split(fixed, rng))).draw(&protocol, rng)?
             }
             origin => origin.draw(&protocol, rng)?,
         };
@@ -331,7 +332,8 @@ impl<'a> Bench<'a> {
         Task::new(split, &protocol, self.options.open)
     }
 
-    /// The protocol of a row with what the options replace. The number of repetitions does not matter to a run.
+    /// The protocol of a row with the replacements of the options. The number of repetitions is 0, since a run does not depend
+    /// on it.
     fn protocol(&self, row: &Row) -> Protocol {
         let protocol = &row.protocol;
         Protocol {
@@ -343,7 +345,7 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// A data set; those asked for last stay open.
+    /// Opens a data set; the most recent ones stay in memory.
     fn origin(&self, name: &str) -> Result<Arc<Origin>> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, origin)) = open.iter().find(|(known, _)| known == name) {
@@ -357,7 +359,7 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// The measures of a method's runs on a row, for every column that shows one.
+/// Adds the measures of the runs of a method on a row, for all columns that have one.
 pub(crate) fn put(found: &mut Findings, table: &Table, row: &Row, method: &str, runs: &Runs) {
     match runs {
         Err((Verdict::Missing, why)) => found.missing(&row.name, why),
@@ -412,8 +414,8 @@ fn has_cells(table: &Table, row: &Row, method: Method) -> bool {
     row.cells.iter().any(|c| table.columns[c.column].method == method.name())
 }
 
-/// All rows, divided at random into parts of the same sizes.
-fn divided_anew(split: &Split, rng: &mut Pcg64) -> Split {
+/// Splits all rows at random into parts of the same sizes.
+fn random_split(split: &Split, rng: &mut Pcg64) -> Split {
     let mut all = split.train.clone();
     for i in 0..split.test.rows() {
         all.x.push(split.test.x.view().row(i));
@@ -425,7 +427,7 @@ fn divided_anew(split: &Split, rng: &mut Pcg64) -> Split {
     Split { train: all.select(train), test: all.select(test) }
 }
 
-/// The training rows alone, divided: a share of them takes the place of the test rows.
+/// Splits the training rows: a share of them replaces the test rows.
 fn held_out(split: &Split, share: f64, rng: &mut Pcg64) -> Split {
     let mut rows: Vec<usize> = (0..split.train.rows()).collect();
     rows.shuffle(rng);
@@ -433,7 +435,7 @@ fn held_out(split: &Split, share: f64, rng: &mut Pcg64) -> Split {
     Split { train: split.train.select(train), test: split.train.select(test) }
 }
 
-/// Seeds of repetitions lie far apart, so that neighboring seeds of a user share none.
+/// Seed of a repetition; the seeds are far apart, so that runs with neighboring seeds share none.
 pub fn seed_of(seed: u64, repetition: usize) -> u64 {
     seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ repetition as u64
 }
@@ -461,7 +463,7 @@ mod tests {
     }
 
     #[test]
-    fn a_generated_row_runs_and_repeats() {
+    fn generated_row_runs_reproducibly() {
         let mut table = find("ertekin-waveform-imbalance").unwrap();
         table.rows.iter_mut().for_each(|r| r.protocol.train = 400);
         let wanted = options(&["Waveform IR 8"], &["batch", "DC", "AL"]);
@@ -487,7 +489,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_drawn_anew_keep_every_row_once() {
+    fn random_splits_have_every_row_once() {
         let line = |from: usize, n: usize| {
             let x = evermargin::Matrix::dense((from..from + n).map(|i| i as f64).collect(), n, 1).unwrap();
             crate::data::Sample::new(x, vec![evermargin::Label::Pos; n]).unwrap()
@@ -501,20 +503,20 @@ mod tests {
             }
             all
         };
-        let anew = divided_anew(&split, rng);
-        assert_eq!((anew.train.rows(), anew.test.rows()), (30, 10));
-        let mut seen = values(&anew);
+        let random = random_split(&split, rng);
+        assert_eq!((random.train.rows(), random.test.rows()), (30, 10));
+        let mut seen = values(&random);
         assert_ne!(seen, values(&split));
         seen.sort_unstable();
-        // a value of 0 is no entry of a row
+        // sparse iteration skips the value 0
         assert_eq!(seen, (40 - seen.len()..40).collect::<Vec<_>>());
         let held = held_out(&split, 0.2, rng);
         assert_eq!((held.train.rows(), held.test.rows()), (24, 6));
-        assert!(values(&held).iter().all(|v| *v < 30), "no test row is looked at");
+        assert!(values(&held).iter().all(|v| *v < 30), "no test row is used");
     }
 
     #[test]
-    fn absent_data_is_missing_not_a_crash() {
+    fn absent_data_gives_missing_cells() {
         let table = find("ertekin-6.3").unwrap();
         let judged = run(&table, &options(&["adult"], &["libsvm"]), &|_| ()).unwrap();
         assert!(judged.iter().all(|j| j.verdict == Verdict::Missing && j.ours.is_empty()));
@@ -523,7 +525,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_names_are_refused() {
+    fn unknown_names_are_errors() {
         let table = find("ertekin-6.3").unwrap();
         assert!(run(&table, &options(&["nowhere"], &[]), &|_| ()).is_err());
         assert!(run(&table, &options(&[], &["magic"]), &|_| ()).is_err());

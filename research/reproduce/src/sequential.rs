@@ -1,6 +1,6 @@
-//! Hou & Hero's figures: batches of a stream, learned one after the other, beside the current batch alone and all batches
-//! again. The figures are pictures and the text has no numbers, so what is judged is what the text says of them: the sequential
-//! learner is above the current batch alone from the third batch on, and near what learning everything again gives.
+//! Figures of Hou & Hero: sequential learning of the batches of a stream, compared with training on the current batch only and
+//! on all batches so far. The figures have no numbers, so the statements of the text are judged: from the third batch on the
+//! sequential learner is better than training on the current batch, and it is near training on all batches.
 
 use crate::data::existing;
 use crate::failure::{Failure, Result};
@@ -25,25 +25,26 @@ struct Stream {
     truth: Vec<Label>,
 }
 
-/// What a learner sees at each batch.
+/// Data that a learner uses at each batch.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Sight {
-    /// This batch and nothing else.
+enum UsedData {
+    /// The current batch only.
     Current,
-    /// This batch and what it knows.
+    /// The current batch, with the posterior so far as the prior.
     Sequential,
-    /// All batches so far, from nothing.
+    /// All batches so far, trained from the start.
     All,
 }
 
-/// A line of a figure: its name, what it sees, the parameters to choose from.
+/// A line of a figure: its name, the data it uses, and candidate parameters.
 struct Line {
     name: &'static str,
-    sight: Sight,
+    used: UsedData,
     grid: Vec<MedParams>,
 }
 
-/// A figure: its name, streams and batches at which parameters are judged, streams that are shown, and the batches of these.
+/// Plan of a figure: its name, the number of validation streams and the batches for the choice of parameters, the number of
+/// test streams and the batches that are shown.
 struct Plan<'p> {
     id: &'static str,
     validation: usize,
@@ -52,11 +53,11 @@ struct Plan<'p> {
     shown: &'p [usize],
 }
 
-/// Number of the first stream on which parameters are chosen.
-const APART: usize = 500;
+/// Number of the first validation stream.
+const FIRST_VALIDATION_STREAM: usize = 500;
 
-/// Batches of a `--quick` run.
-const FEW: usize = 3;
+/// Number of batches in a `--quick` run.
+const QUICK_BATCHES: usize = 3;
 
 fn accuracy(state: &SeqMed, stream: &Stream) -> Result<f64> {
     let f = state.decisions(stream.test.view())?;
@@ -64,31 +65,36 @@ fn accuracy(state: &SeqMed, stream: &Stream) -> Result<f64> {
     Ok(right as f64 / f.len() as f64)
 }
 
-fn fresh(params: &MedParams, x: &Matrix, t: &Targets) -> Result<SeqMed> {
+fn trained_from_start(params: &MedParams, x: &Matrix, t: &Targets) -> Result<SeqMed> {
     let mut state = SeqMed::new(params, x.view(), 1)?;
     state.learn(x.view(), from_ref(t), &())?;
     Ok(state)
 }
 
 /// Accuracies at the batches `shown`, counted from 1.
-fn accuracies_along(sight: Sight, params: &MedParams, stream: &Stream, shown: &[usize]) -> Result<Vec<f64>> {
+fn accuracies_along(
+    used: UsedData,
+    params: &MedParams,
+    stream: &Stream,
+    shown: &[usize],
+) -> Result<Vec<f64>> {
     let first = stream.batches.first().ok_or_else(|| Failure::Content("no batch".into()))?;
     let mut state = SeqMed::new(params, first.0.view(), 1)?;
     let (mut out, mut all) = (Vec::new(), (first.0.view().select(&[]), Targets { y: vec![], cost: vec![] }));
     for (t, (x, targets)) in stream.batches.iter().enumerate() {
         let asked = shown.contains(&(t + 1));
-        match sight {
-            Sight::Sequential => {
+        match used {
+            UsedData::Sequential => {
                 state.learn(x.view(), from_ref(targets), &())?;
             }
-            Sight::Current if asked => state = fresh(params, x, targets)?,
-            Sight::Current => {}
-            Sight::All => {
+            UsedData::Current if asked => state = trained_from_start(params, x, targets)?,
+            UsedData::Current => {}
+            UsedData::All => {
                 (0..x.rows()).for_each(|i| all.0.push(x.view().row(i)));
                 all.1.y.extend(&targets.y);
                 all.1.cost.extend(&targets.cost);
                 if asked {
-                    state = fresh(params, &all.0, &all.1)?;
+                    state = trained_from_start(params, &all.0, &all.1)?;
                 }
             }
         }
@@ -103,34 +109,34 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-/// One line with some parameters along the stream of a number, kept.
+/// Cached accuracies of one line with some parameters on the stream with a number.
 fn piece(
     bench: &Bench<'_>,
     (plan, line, params): (&Plan<'_>, &Line, &MedParams),
     number: usize,
     make: &(impl Fn(usize) -> Result<Stream> + Sync),
 ) -> Result<Vec<f64>> {
-    let shown = within(bench, if number < APART { plan.shown } else { plan.judged });
+    let shown = within(bench, if number < FIRST_VALIDATION_STREAM { plan.shown } else { plan.judged });
     let seed = bench.options.seed;
-    let key = format!("{} {:?} {params:?} {number} {shown:?} {seed}", plan.id, line.sight);
+    let key = format!("{} {:?} {params:?} {number} {shown:?} {seed}", plan.id, line.used);
     bench.cached(&key, || {
         let mut stream = make(number)?;
         stream.batches.truncate(shown.last().copied().unwrap_or(0));
-        accuracies_along(line.sight, params, &stream, &shown)
+        accuracies_along(line.used, params, &stream, &shown)
     })
 }
 
-/// The batches that are looked at: a `--quick` run is short.
+/// Batches that are evaluated, shortened in a `--quick` run.
 fn within(bench: &Bench<'_>, shown: &[usize]) -> Vec<usize> {
-    let short: Vec<usize> = shown.iter().copied().filter(|t| *t <= FEW).collect();
+    let short: Vec<usize> = shown.iter().copied().filter(|t| *t <= QUICK_BATCHES).collect();
     match (bench.options.quick, short.is_empty()) {
         (true, false) => short,
-        (true, true) => vec![FEW],
+        (true, true) => vec![QUICK_BATCHES],
         (false, _) => shown.to_vec(),
     }
 }
 
-/// For each line the parameters with the highest mean accuracy over the batches judged of the streams drawn apart.
+/// For each line, the parameters with the highest mean accuracy on the validation streams.
 fn chosen<'l>(
     bench: &Bench<'_>,
     plan: &Plan<'_>,
@@ -140,7 +146,9 @@ fn chosen<'l>(
     let streams = if bench.options.quick { 1 } else { plan.validation };
     let mut pieces = Vec::new();
     for line in lines.iter().filter(|l| l.grid.len() > 1) {
-        pieces.extend(line.grid.iter().flat_map(|p| (0..streams).map(move |k| (line, p, APART + k))));
+        pieces.extend(
+            line.grid.iter().flat_map(|p| (0..streams).map(move |k| (line, p, FIRST_VALIDATION_STREAM + k))),
+        );
     }
     let rates =
         bench.each(&pieces, |(line, params, number)| piece(bench, (plan, line, params), *number, make));
@@ -151,7 +159,7 @@ fn chosen<'l>(
         let mut found: Option<(f64, &MedParams)> = None;
         for params in &line.grid {
             let score = if line.grid.len() > 1 { scores.next().unwrap_or(0.0) } else { 0.0 };
-            if found.is_none_or(|(least, _)| score > least) {
+            if found.is_none_or(|(highest, _)| score > highest) {
                 found = Some((score, params));
             }
         }
@@ -160,7 +168,7 @@ fn chosen<'l>(
     Ok(best)
 }
 
-/// Runs the lines of a figure. The first is the current batch alone, the second the sequential learner, the last everything
+/// Runs the lines of a figure. The first is the current batch alone, the second the sequential learner, the last all batches
 /// again.
 fn figure(
     bench: &Bench<'_>,
@@ -176,15 +184,15 @@ fn figure(
         bench.each(&pieces, |(line, params, number)| piece(bench, (plan, line, params), *number, make));
     let rates = rates.into_iter().collect::<Result<Vec<_>>>()?;
     let curves: Vec<&[Vec<f64>]> = rates.chunks(tests).collect();
-    let mut found = told(&within(bench, plan.shown), lines, &curves);
+    let mut found = line_findings(&within(bench, plan.shown), lines, &curves);
     for (line, params) in pairs() {
         let _ = writeln!(found.notes, "- {}: C {}, 2β {}.", line.name, params.c, 2.0 * params.beta);
     }
     Ok(found)
 }
 
-/// Cells and curves: for each line and stream the accuracies at the batches shown.
-fn told(shown: &[usize], lines: &[Line], curves: &[&[Vec<f64>]]) -> Findings {
+/// Cells and curves from the accuracies of each line and stream at the shown batches.
+fn line_findings(shown: &[usize], lines: &[Line], curves: &[&[Vec<f64>]]) -> Findings {
     let mut found = Findings::default();
     let at = |c: usize, k: usize| curves[c].iter().map(|r| r[k]).collect::<Vec<f64>>();
     let mut series = Vec::new();
@@ -196,8 +204,8 @@ fn told(shown: &[usize], lines: &[Line], curves: &[&[Vec<f64>]]) -> Findings {
         series.push(Series { name: line.name.into(), points });
     }
     let over = |k: usize| mean(&at(1, k)) - mean(&at(0, k));
-    let least = (0..shown.len()).filter(|k| shown[*k] > 2).map(over).reduce(f64::min);
-    found.add("after two batches", lines[1].name, "over_current", least.into_iter().collect());
+    let smallest = (0..shown.len()).filter(|k| shown[*k] > 2).map(over).reduce(f64::min);
+    found.add("after two batches", lines[1].name, "over_current", smallest.into_iter().collect());
     let (end, last) = (shown.len() - 1, lines.len() - 1);
     let behind = at(last, end).iter().zip(at(1, end)).map(|(all, ours)| all - ours).collect();
     found.add("at the end", lines[1].name, "behind", behind);
@@ -205,7 +213,7 @@ fn told(shown: &[usize], lines: &[Line], curves: &[&[Vec<f64>]]) -> Findings {
     found
 }
 
-/// The labels of generated rows; all but the first `known` rows hidden.
+/// Labels of generated rows; all except the first `known` rows are unlabeled.
 fn targets(labels: &Labels, known: usize) -> Targets {
     let one = |(i, class): (usize, &Option<u32>)| match class {
         Some(0) if i < known => Label::Neg,
@@ -215,7 +223,7 @@ fn targets(labels: &Labels, known: usize) -> Targets {
     Targets { y: labels.of.iter().enumerate().map(one).collect(), cost: vec![1.0; labels.of.len()] }
 }
 
-/// A stream of generated batches of 97 to 103 rows, a share of each labeled, and 1000 test rows.
+/// A generated stream with batches of 97 to 103 rows, a share of each labeled, and 1000 test rows.
 fn generated(name: &str, batches: usize, share: f64, seed: u64) -> Result<Stream> {
     let mut rng = Pcg64::seed_from_u64(seed);
     let draw =
@@ -230,12 +238,12 @@ fn generated(name: &str, batches: usize, share: f64, seed: u64) -> Result<Stream
     Ok(Stream { batches: out, test, truth: targets(&labels, 1000).y })
 }
 
-/// The seed of the stream of a number.
+/// Seed of the stream with a number.
 fn seed(bench: &Bench<'_>, number: usize) -> u64 {
     seed_of(bench.options.seed, 1000 * number + 7)
 }
 
-/// (1 + ln v)·ln(n/df) with df of the first batch, rows of unit length.
+/// Weights (1 + ln v)·ln(n/df), with df from the first batch, and rows of unit length.
 fn weighted(stream: Stream) -> Result<Stream> {
     let first = &stream.batches[0].0;
     let mut frequency = vec![0.0; first.cols()];
@@ -277,14 +285,14 @@ pub(crate) fn categories(bench: &Bench<'_>) -> Result<Findings> {
     };
     let boxed = || grid(&[0.1, 0.3, 1.0, 3.0], Loss::Box, Intercept::Prior);
     let lines = [
-        Line { name: "current batch alone", sight: Sight::Current, grid: boxed() },
-        Line { name: "sequential", sight: Sight::Sequential, grid: boxed() },
+        Line { name: "current batch alone", used: UsedData::Current, grid: boxed() },
+        Line { name: "sequential", used: UsedData::Sequential, grid: boxed() },
         Line {
             name: "sequential, barrier, free constant",
-            sight: Sight::Sequential,
+            used: UsedData::Sequential,
             grid: grid(&[1.05, 1.5, 3.0, 10.0], Loss::Barrier, Intercept::Free),
         },
-        Line { name: "all batches again", sight: Sight::All, grid: boxed() },
+        Line { name: "all batches again", used: UsedData::All, grid: boxed() },
     ];
     let plan = Plan { id: "hou-hero-1", validation: 2, judged: &SHOWN, tests, shown: &SHOWN };
     figure(bench, &plan, &lines, &make)
@@ -307,28 +315,27 @@ pub(crate) fn ball(bench: &Bench<'_>) -> Result<Findings> {
     };
     let betas = [0.005, 0.05, 0.5, 5.0];
     let lines = [
-        Line { name: "current batch alone", sight: Sight::Current, grid: grid(Form::Bounded, &betas, 100) },
-        Line { name: "sequential", sight: Sight::Sequential, grid: grid(Form::Bounded, &betas, 100) },
-        Line { name: "sequential, exact", sight: Sight::Sequential, grid: grid(Form::Exact, &betas, 100) },
+        Line { name: "current batch alone", used: UsedData::Current, grid: grid(Form::Bounded, &betas, 100) },
+        Line { name: "sequential", used: UsedData::Sequential, grid: grid(Form::Bounded, &betas, 100) },
+        Line { name: "sequential, exact", used: UsedData::Sequential, grid: grid(Form::Exact, &betas, 100) },
         Line {
             name: "sequential, spectral",
-            sight: Sight::Sequential,
+            used: UsedData::Sequential,
             grid: grid(Form::Spectral, &betas, 100),
         },
         Line {
             name: "sequential, labels alone",
-            sight: Sight::Sequential,
+            used: UsedData::Sequential,
             grid: grid(Form::Bounded, &[0.0], 100),
         },
-        Line { name: "all, labels alone", sight: Sight::All, grid: grid(Form::Bounded, &[0.0], 400) },
-        Line { name: "all batches again", sight: Sight::All, grid: grid(Form::Bounded, &betas, 400) },
+        Line { name: "all, labels alone", used: UsedData::All, grid: grid(Form::Bounded, &[0.0], 400) },
+        Line { name: "all batches again", used: UsedData::All, grid: grid(Form::Bounded, &betas, 400) },
     ];
     let plan = Plan { id: "hou-hero-2", validation: 3, judged: &SHOWN, tests, shown: &SHOWN };
     figure(bench, &plan, &lines, &make)
 }
 
-/// The first batches of a stream, and the rows of the others that have a label to test on: what may be looked at when
-/// parameters are chosen.
+/// Validation stream: the first batches of a stream, with the labeled rows of the other batches as test rows.
 fn held_out(batches: &[(Matrix, Targets)], keep: usize) -> Stream {
     let (first, rest) = batches.split_at(keep.min(batches.len()));
     let cols = batches.first().map_or(0, |(x, _)| x.cols());
@@ -342,7 +349,7 @@ fn held_out(batches: &[(Matrix, Targets)], keep: usize) -> Stream {
     Stream { batches: first.to_vec(), test, truth }
 }
 
-/// Figure 3: Isolet, five speakers a batch, the first of them labeled; the first against the second half of the alphabet.
+/// Figure 3: Isolet with five speakers per batch, the first of them labeled; the first against the second half of the alphabet.
 pub(crate) fn letters(bench: &Bench<'_>) -> Result<Findings> {
     const SHOWN: [usize; 10] = [1, 2, 3, 4, 6, 9, 12, 16, 20, 24];
     let open = |file: &str| -> Result<(Matrix, Vec<Label>)> {
@@ -364,7 +371,7 @@ pub(crate) fn letters(bench: &Bench<'_>) -> Result<Findings> {
         batches.push((x.view().select(&rows), Targets { y: of, cost: vec![1.0; rows.len()] }));
     }
     let make = |k| match k {
-        APART.. => Ok(held_out(&batches, 20)),
+        FIRST_VALIDATION_STREAM.. => Ok(held_out(&batches, 20)),
         _ => Ok(Stream { batches: batches.clone(), test: test.clone(), truth: truth.clone() }),
     };
     // the source has γ_A·l = γ_I·l/n² = 0.005, that is C = 100 and 2β = 1, and σ = 10
@@ -379,13 +386,13 @@ pub(crate) fn letters(bench: &Bench<'_>) -> Result<Findings> {
     };
     let costs = [0.1, 1.0, 10.0, 100.0];
     let lines = [
-        Line { name: "current batch alone", sight: Sight::Current, grid: grid(0.5, 1000, &costs) },
-        Line { name: "sequential", sight: Sight::Sequential, grid: grid(0.5, 1000, &costs) },
-        Line { name: "sequential, source's C", sight: Sight::Sequential, grid: grid(0.5, 1000, &[100.0]) },
-        Line { name: "sequential, 300 landmarks", sight: Sight::Sequential, grid: grid(0.5, 300, &costs) },
-        Line { name: "sequential, labels alone", sight: Sight::Sequential, grid: grid(0.0, 1000, &costs) },
-        Line { name: "all, labels alone", sight: Sight::All, grid: grid(0.0, 2000, &costs) },
-        Line { name: "all batches again", sight: Sight::All, grid: grid(0.5, 2000, &costs) },
+        Line { name: "current batch alone", used: UsedData::Current, grid: grid(0.5, 1000, &costs) },
+        Line { name: "sequential", used: UsedData::Sequential, grid: grid(0.5, 1000, &costs) },
+        Line { name: "sequential, source's C", used: UsedData::Sequential, grid: grid(0.5, 1000, &[100.0]) },
+        Line { name: "sequential, 300 landmarks", used: UsedData::Sequential, grid: grid(0.5, 300, &costs) },
+        Line { name: "sequential, labels alone", used: UsedData::Sequential, grid: grid(0.0, 1000, &costs) },
+        Line { name: "all, labels alone", used: UsedData::All, grid: grid(0.0, 2000, &costs) },
+        Line { name: "all batches again", used: UsedData::All, grid: grid(0.5, 2000, &costs) },
     ];
     let plan = Plan { id: "hou-hero-3", validation: 1, judged: &[4, 12, 20], tests: 1, shown: &SHOWN };
     figure(bench, &plan, &lines, &make)
@@ -396,13 +403,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_sequential_learner_is_held_against_both_others() {
-        let line = |name| Line { name, sight: Sight::All, grid: Vec::new() };
+    fn sequential_learner_is_compared_with_both_references() {
+        let line = |name| Line { name, used: UsedData::All, grid: Vec::new() };
         let lines = [line("current batch alone"), line("sequential"), line("all batches again")];
         let runs =
             [vec![vec![0.5, 0.5, 0.6, 0.7]], vec![vec![0.5, 0.4, 0.7, 0.9]], vec![vec![0.5, 0.6, 0.8, 1.0]]];
         let curves: Vec<&[Vec<f64>]> = runs.iter().map(Vec::as_slice).collect();
-        let found = told(&[1, 2, 3, 6], &lines, &curves);
+        let found = line_findings(&[1, 2, 3, 6], &lines, &curves);
         let value =
             |row: &str, metric: &str| found.of(row, "sequential", metric).unwrap().runs.clone().unwrap()[0];
         assert!(
@@ -415,16 +422,16 @@ mod tests {
     }
 
     #[test]
-    fn what_is_seen_is_what_is_said() {
+    fn each_learner_uses_the_data_of_its_kind() {
         let stream = generated("ball", 3, 0.5, 5).unwrap();
         assert!(stream.batches.iter().all(|(x, _)| (97..=103).contains(&x.rows())));
         let params = MedParams { kernel: Kernel::Rbf { gamma: 0.5 }, c: 5.0, ..MedParams::default() };
-        let [current, ours, all] = [Sight::Current, Sight::Sequential, Sight::All]
+        let [current, ours, all] = [UsedData::Current, UsedData::Sequential, UsedData::All]
             .map(|s| accuracies_along(s, &params, &stream, &[1, 2, 3]).unwrap());
-        // of one batch all see the same
+        // with one batch all use the same data
         assert!((current[0] - ours[0]).abs() < 1e-9 && (current[0] - all[0]).abs() < 1e-9);
         assert_ne!(ours, current);
-        assert_eq!(accuracies_along(Sight::Current, &params, &stream, &[3]).unwrap(), current[2..]);
+        assert_eq!(accuracies_along(UsedData::Current, &params, &stream, &[3]).unwrap(), current[2..]);
         let part = held_out(&stream.batches, 2);
         assert_eq!((part.batches.len(), part.truth.len()), (2, stream.batches[2].1.used().len()));
         assert_eq!(part.test.rows(), part.truth.len());

@@ -1,49 +1,49 @@
-//! Published tables as data: one JSON file a table, under `tables/`.
+//! Published tables as data, with one JSON file per table under `tables/`.
 
 use crate::data::Scaling;
 use crate::failure::{Failure, Result};
 use serde::{Deserialize, Serialize};
 
-/// A table of a work: columns are a method and what was measured, rows are data sets with their protocol.
+/// A published table. A column is a method with a measure, a row is a data set with its protocol.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Table {
     /// Unique name, such as `ertekin-6.3`.
     pub id: String,
-    /// What it shows.
+    /// Title.
     pub title: String,
-    /// Whose numbers they are.
+    /// Origin of the numbers.
     pub kind: Kind,
-    /// Where it stands.
+    /// Place in the work.
     pub source: Source,
-    /// With few labels: every draw of them counts, the share of positives is that of the labels, and all is left at its
-    /// default.
+    /// For tables about few labels: all draws count, the share of positives is estimated from the labels, and all parameters have
+    /// their defaults.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub honest: bool,
-    /// How it was measured, in words, where the rows' own protocols do not say it.
+    /// Description of the measurement, as far as the protocols of the rows do not contain it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub protocol: String,
     /// Method and measure of each column.
     pub columns: Vec<Column>,
-    /// What holds for the whole table.
+    /// Remarks on the whole table.
     pub remarks: Vec<String>,
-    /// One a data set.
+    /// One row per data set.
     pub rows: Vec<Row>,
 }
 
-/// Whose numbers a table holds.
+/// Origin of the numbers of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// The authors'.
+    /// Published by the authors.
     Published,
-    /// Those of an independent prototype, where the work gives none.
+    /// Computed by an independent prototype, because the work has none.
     Prototype,
-    /// The work says it in words; the numbers put them into figures.
+    /// A statement of the work in words, expressed by numbers.
     Statement,
 }
 
-/// Where a table stands.
+/// Place of a table in a work.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
@@ -53,19 +53,19 @@ pub struct Source {
     pub lines: [usize; 2],
 }
 
-/// What a column holds.
+/// Content of a column.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Column {
-    /// Name of the method, as [`crate::methods::Method`] knows it.
+    /// Name of the method in [`crate::methods::METHODS`].
     pub method: String,
-    /// What was measured, as [`crate::methods::Outcome::get`] knows it.
+    /// Name of the measure in [`crate::methods::Outcome::get`].
     pub metric: String,
     /// Unit of the printed number.
     pub unit: Unit,
-    /// Which direction is good.
+    /// Direction of improvement.
     pub better: Better,
-    /// Whether a difference means anything (seconds on unknown hardware do not).
+    /// Whether differences are judged (seconds on unknown hardware are not).
     pub judged: bool,
 }
 
@@ -73,7 +73,7 @@ pub struct Column {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Unit {
-    /// Hundredths.
+    /// Percent.
     #[serde(rename = "%")]
     Percent,
     /// A number from 0 to 1.
@@ -86,19 +86,19 @@ pub enum Unit {
     /// Seconds.
     #[serde(rename = "s")]
     Seconds,
-    /// One number over another.
+    /// Ratio of two numbers.
     Ratio,
 }
 
-/// Which direction is good.
+/// Direction of improvement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Better {
-    /// More is better.
+    /// Higher values are better.
     Higher,
-    /// Less is better.
+    /// Lower values are better.
     Lower,
-    /// It describes; it is neither good nor bad.
+    /// The measure is descriptive, neither good nor bad.
     Neither,
 }
 
@@ -108,41 +108,41 @@ pub enum Better {
 pub struct Row {
     /// Name in the table.
     pub name: String,
-    /// Name of the data, as [`crate::data::Origin::open`] knows it; empty where a statement's code opens them.
+    /// Name of the data in [`crate::data::Origin::open`]; empty if the code of a statement opens them.
     #[serde(default)]
     pub data_set: String,
-    /// Whether anybody can have the data.
+    /// Whether the data are available.
     #[serde(default)]
     pub data: Availability,
-    /// How it was measured.
+    /// Protocol of the measurement.
     #[serde(default, skip_serializing_if = "Protocol::is_empty")]
     pub protocol: Protocol,
-    /// What holds for the row.
+    /// Remarks on the row.
     pub remarks: Vec<String>,
-    /// The numbers; a column without a number has no cell.
+    /// Cells with numbers; columns without a number have none.
     pub cells: Vec<Cell>,
 }
 
-/// Whether the data of a row exists anywhere we can read.
+/// Whether the data of a row are available.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Availability {
     /// Public.
     #[default]
     Available,
-    /// Private, lost, or not at hand in full.
+    /// Private, lost or incomplete.
     Missing,
 }
 
-/// How a row was measured.
+/// Protocol of the measurement of a row.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Protocol {
-    /// Training rows, before thinning.
+    /// Number of training rows, before thinning.
     pub train: usize,
-    /// Test rows, if known.
+    /// Number of test rows, if known.
     pub test: Option<usize>,
-    /// How rows are divided.
+    /// Method of splitting the rows.
     pub split: SplitRecipe,
     /// Name of the kernel.
     pub kernel: String,
@@ -152,71 +152,71 @@ pub struct Protocol {
     pub gamma: f64,
     /// Tolerance of the solver.
     pub tolerance: f64,
-    /// What is done to the features.
+    /// Scaling of the features.
     pub scaling: Scaling,
-    /// Runs whose mean was printed (or that we take, where the work is silent).
+    /// Number of runs whose mean was published (or of our runs, if the work does not state it).
     pub repetitions: usize,
-    /// Share of training labels flipped.
+    /// Share of flipped training labels.
     pub noise: f64,
-    /// Negatives a positive in the training set, by thinning the positives; none: as they are.
+    /// Negatives per positive in the training set, reached by thinning the positives; `None`: unchanged.
     pub imbalance: Option<f64>,
-    /// When active learning stops: margin, plateau or never; none: margin.
+    /// Stopping rule of active learning: margin, plateau or never; `None`: margin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<String>,
-    /// Negatives a positive that undersampling leaves; none: as among the support vectors of our active learning.
+    /// Negatives per positive after undersampling; `None`: as among the support vectors of our active learning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undersampling: Option<f64>,
-    /// For tables about few labels: how many there are and what is known beside them.
+    /// For tables about few labels: their number and other known quantities.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub few: Option<Few>,
 }
 
 impl Protocol {
-    /// Whether the code of a statement holds it instead.
+    /// Whether the protocol is in the code of a statement instead.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// Few labels: the other rows are unlabeled, and what is found for them is scored.
+/// Protocol part of few labels: the other rows are unlabeled, and their inferred labels are scored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Few {
-    /// Rows with a label.
+    /// Number of labeled rows.
     pub labeled: usize,
-    /// Draws of the labeled rows.
+    /// Number of draws of the labeled rows.
     pub draws: usize,
-    /// Only so many draws count, the worst for a supervised machine; 0: all.
+    /// Number of draws that count, those with the worst accuracy of a supervised SVM; 0: all draws.
     pub worst: usize,
-    /// Share of positives in the rows, where they are drawn from more.
+    /// Share of positives in the rows, if they are drawn from a larger set.
     pub ratio: Option<f64>,
-    /// Cost of an unlabeled row over that of a labeled one (QP-S3VM and SUBMOD-S3VM).
+    /// Ratio of the costs of an unlabeled and a labeled row (QP-S3VM and SUBMOD-S3VM).
     pub kappa: Option<f64>,
-    /// The same in terms of both terms, for the polished search; none: `kappa`.
+    /// The same as a ratio of the two terms of the objective, for the polished search; `None`: `kappa`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rho: Option<f64>,
-    /// Whether the linear kernel is that of centered rows; none: what the learner does.
+    /// Whether the linear kernel uses centered rows; `None`: the default of the learner.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub center: Option<bool>,
-    /// Weight of the norm in the other machines; none: their default, 0: the best of a grid.
+    /// Weight of the norm in the other learners; `None`: their default, 0: the best of a grid.
     pub lambda: Option<f64>,
-    /// Weight of the unlabeled rows in them.
+    /// Weight of the unlabeled rows in the other learners.
     pub lambda_u: f64,
 }
 
-/// How rows become training and test rows.
+/// Method of splitting rows into training and test rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SplitRecipe {
-    /// The data come divided.
+    /// The data have fixed training and test parts.
     Fixed,
-    /// A new random division a repetition.
+    /// A random split per repetition.
     Random,
-    /// The same, class by class in proportion.
+    /// A stratified random split per repetition.
     Stratified,
-    /// New rows a repetition.
+    /// Newly generated rows per repetition.
     Generated,
-    /// Not known (data missing, or a statement's own).
+    /// Unknown (missing data) or defined by a statement.
     #[default]
     Unknown,
 }
@@ -225,25 +225,25 @@ pub enum SplitRecipe {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cell {
-    /// Which column, counted from 0.
+    /// Index of the column, from 0.
     pub column: usize,
-    /// As printed.
+    /// Published text.
     pub printed: String,
-    /// The same as a number.
+    /// Published number.
     pub value: f64,
-    /// What must have been meant, where the print is wrong.
+    /// Correct number, if the published one is an error.
     pub corrected: Option<f64>,
-    /// Why it was corrected, or what to know.
+    /// Reason of the correction, or another remark.
     pub remark: Option<String>,
-    /// Largest difference that counts as reproduced.
+    /// Maximum difference that counts as reproduced.
     pub tolerance: f64,
-    /// Printed standard deviation.
+    /// Published standard deviation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sd: Option<f64>,
 }
 
 impl Column {
-    /// Whether it is a rate of right or wrong answers, or of a ranking.
+    /// Whether the measure is a rate of correct or wrong predictions or the quality of a ranking.
     pub fn is_accuracy(&self) -> bool {
         const RATES: [&str; 7] =
             ["accuracy", "error", "g_means", "auc", "prbep", "sensitivity", "specificity"];
@@ -255,7 +255,7 @@ impl Column {
 }
 
 impl Cell {
-    /// The number to compare with.
+    /// Number to compare with: the corrected or the published one.
     pub fn target(&self) -> f64 {
         self.corrected.unwrap_or(self.value)
     }
@@ -264,13 +264,13 @@ impl Cell {
 const FILES: &[&str] = include!(concat!(env!("OUT_DIR"), "/tables.rs"));
 
 impl Table {
-    /// Whether it is about few labels.
+    /// Whether the table is about few labels.
     pub fn has_few_labels(&self) -> bool {
         self.rows.iter().any(|r| r.protocol.few.is_some())
     }
 }
 
-/// Every table.
+/// All tables.
 pub fn all() -> Result<Vec<Table>> {
     let parse = |text: &&str| {
         serde_json::from_str(text).map_err(|e| Failure::Content(format!("a table is not valid: {e}")))
@@ -283,8 +283,8 @@ pub fn all() -> Result<Vec<Table>> {
     Ok(tables)
 }
 
-/// The twin of a table whose protocol chooses the worst draws and gives away the true share of positives: what a user of the
-/// same data would get. Nothing is judged, the printed numbers stand beside it.
+/// A copy of a table whose protocol chooses the worst draws and uses the true share of positives, with the conditions of a user
+/// instead. Its cells are not judged.
 fn honest(table: &Table) -> Table {
     const DRAWS: usize = 20;
     const LARGE_DRAWS: usize = 5;
@@ -310,25 +310,25 @@ fn honest(table: &Table) -> Table {
     twin
 }
 
-/// A printed table without results of its own: it describes data or defines terms.
+/// A published table without results, which describes data or defines terms.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Description {
-    /// Its name.
+    /// Name.
     pub id: String,
-    /// What it holds.
+    /// Title.
     pub title: String,
-    /// Where its content is here.
+    /// Place of its content in this project.
     pub held_by: String,
 }
 
-/// Every such table.
+/// All published tables without results.
 pub fn descriptions() -> Result<Vec<Description>> {
     serde_json::from_str(include_str!("../tables/descriptions.json"))
         .map_err(|e| Failure::Content(format!("descriptions.json: {e}")))
 }
 
-/// The table of that name.
+/// Finds a table by name.
 pub fn find(id: &str) -> Result<Table> {
     let tables = all()?;
     let known: Vec<String> = tables.iter().map(|t| t.id.clone()).collect();
@@ -401,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn every_number_is_finite_and_has_its_place() {
+    fn cells_are_finite_unique_and_match_their_text() {
         for table in all().unwrap() {
             for row in &table.rows {
                 let columns: BTreeSet<usize> = row.cells.iter().map(|c| c.column).collect();
@@ -411,8 +411,8 @@ mod tests {
                     assert!(cell.target().is_finite() && cell.value.is_finite());
                     assert!(cell.tolerance.is_finite() && cell.tolerance > 0.0, "{} {}", table.id, row.name);
                     if table.kind == Kind::Published && table.columns[cell.column].is_accuracy() {
-                        let most = cell.sd.unwrap_or(0.0).max(1.0);
-                        assert!(cell.tolerance <= most, "{} {}: one point or deviation", table.id, row.name);
+                        let limit = cell.sd.unwrap_or(0.0).max(1.0);
+                        assert!(cell.tolerance <= limit, "{} {}: one point or deviation", table.id, row.name);
                     }
                     let digits = |c: &char| c.is_ascii_digit() || "-.".contains(*c);
                     let number: String =
@@ -425,14 +425,14 @@ mod tests {
     }
 
     #[test]
-    fn a_table_without_results_says_where_its_content_is() {
-        let told = |id: &str| find(id).unwrap_err().to_string();
-        assert!(told("sindhwani-2.5").contains("sindhwani-2.6"));
-        assert!(told("sindhwani-2.55").contains("no table"));
+    fn error_for_a_table_without_results_names_the_place_of_its_content() {
+        let message = |id: &str| find(id).unwrap_err().to_string();
+        assert!(message("sindhwani-2.5").contains("sindhwani-2.6"));
+        assert!(message("sindhwani-2.55").contains("no table"));
     }
 
     #[test]
-    fn names_are_known() {
+    fn methods_and_data_sets_of_all_tables_are_known() {
         for table in all().unwrap() {
             let rows: BTreeSet<&str> = table.rows.iter().map(|r| r.name.as_str()).collect();
             assert_eq!(rows.len(), table.rows.len());
@@ -465,7 +465,7 @@ mod tests {
     }
 
     #[test]
-    fn undersampling_leaves_the_printed_ratio_of_active_learning() {
+    fn undersampling_uses_the_published_ratio_of_active_learning() {
         let all = all().unwrap();
         let of = |id: &str| all.iter().find(|t| t.id == id).unwrap();
         let (ratios, table) = (of("ertekin-4.3"), of("ertekin-4.4"));
@@ -482,7 +482,7 @@ mod tests {
     }
 
     #[test]
-    fn the_corrections_of_the_digest_are_there() {
+    fn corrected_cells_have_the_corrected_number() {
         let table = find("ertekin-6.3").unwrap();
         let row = table.rows.iter().find(|r| r.name == "USPS+N").unwrap();
         let cell = row.cells.iter().find(|c| c.printed == "98.43").unwrap();

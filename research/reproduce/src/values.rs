@@ -1,11 +1,11 @@
-//! Parameters of estimators as the tables write them, typed.
+//! Typed parameters of estimators from the JSON of the tables.
 
 use crate::failure::{Failure, Result};
 use evermargin::estimators::{Fit, estimator};
 use evermargin::params::ParamValues;
 use serde_json::Value;
 
-/// The typed values of an object.
+/// Typed values of a JSON object.
 pub fn typed(params: &Value) -> Result<ParamValues> {
     serde_json::from_value(params.clone()).map_err(|e| Failure::Unknown(format!("parameters {params}: {e}")))
 }

@@ -1,5 +1,5 @@
-//! Independent pieces of work on all processors, each on one thread: numbers do not depend on how many there are, and
-//! processor time of a piece is that of its thread.
+//! Runs independent pieces of work on all processors, each on one thread, so that results do not depend on the number of
+//! threads and the CPU time of a piece is that of its thread.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,10 +7,10 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 thread_local! {
-    static AT_WORK: Cell<bool> = const { Cell::new(false) };
+    static IS_WORKER: Cell<bool> = const { Cell::new(false) };
 }
 
-/// How far the work is: told at every step.
+/// Progress of the work, which is printed with each message.
 #[derive(Debug, Default)]
 pub struct Progress {
     state: Mutex<State>,
@@ -25,7 +25,7 @@ struct State {
 }
 
 impl Progress {
-    /// A new table or statement begins.
+    /// Starts a new table or statement.
     pub fn name(&self, name: &str) {
         *self.lock() = State { name: name.to_string(), ..State::default() };
     }
@@ -43,8 +43,8 @@ impl Progress {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// `[emara-III.2 3/14, about 2 min left]`.
-    pub fn told(&self) -> String {
+    /// Text such as `[emara-III.2 3/14, about 2 min left]`.
+    pub fn text(&self) -> String {
         let state = self.lock().clone();
         let left = match state.start {
             Some(start) if state.done > 0 && state.done < state.all => {
@@ -58,7 +58,7 @@ impl Progress {
     }
 }
 
-/// Seconds as people say them.
+/// Text of a duration in seconds, minutes or hours.
 pub fn duration(seconds: f64) -> String {
     match seconds {
         s if s < 90.0 => format!("{s:.0} s"),
@@ -67,22 +67,22 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
-/// Runs a piece of work for each item on so many threads; results in the order of the items. Called from within such a
-/// piece it works on that piece's thread.
+/// Runs a piece of work per item on `threads` threads and returns the results in the order of the items. A nested call runs on
+/// the thread of the outer piece.
 pub fn each<T: Sync, R: Send>(
     items: &[T],
     threads: usize,
     progress: &Progress,
     work: impl Fn(&T) -> R + Sync,
 ) -> Vec<R> {
-    if AT_WORK.get() {
+    if IS_WORKER.get() {
         return items.iter().map(work).collect();
     }
     progress.begin(items.len());
     let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::with_capacity(items.len())));
     let worker = || {
         while let Some((k, item)) = next_item(&next, items) {
-            let result = alone(|| work(item));
+            let result = single_threaded(|| work(item));
             progress.step();
             done.lock().unwrap_or_else(PoisonError::into_inner).push((k, result));
         }
@@ -102,12 +102,12 @@ fn next_item<'i, T>(next: &AtomicUsize, items: &'i [T]) -> Option<(usize, &'i T)
     items.get(k).map(|item| (k, item))
 }
 
-/// On a thread of its own that has no helpers.
-fn alone<R: Send>(work: impl FnOnce() -> R + Send) -> R {
+/// Runs work in a thread pool with a single thread.
+fn single_threaded<R: Send>(work: impl FnOnce() -> R + Send) -> R {
     let marked = || {
-        AT_WORK.set(true);
+        IS_WORKER.set(true);
         let result = work();
-        AT_WORK.set(false);
+        IS_WORKER.set(false);
         result
     };
     match rayon::ThreadPoolBuilder::new().num_threads(1).build() {
@@ -121,18 +121,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn results_keep_their_order_on_any_number_of_threads() {
+    fn results_are_in_order_for_any_number_of_threads() {
         let items: Vec<usize> = (0..40).collect();
         let progress = Progress::default();
         let squares = |threads| each(&items, threads, &progress, |i| i * i);
         assert_eq!(squares(1), squares(4));
         assert_eq!(squares(2)[7], 49);
-        assert!(progress.told().contains("40/40"), "{}", progress.told());
+        assert!(progress.text().contains("40/40"), "{}", progress.text());
         assert!(each(&[] as &[usize], 2, &progress, |i| *i).is_empty());
     }
 
     #[test]
-    fn a_piece_has_one_thread_also_for_the_pieces_within() {
+    fn nested_pieces_run_on_the_same_thread() {
         let progress = Progress::default();
         let counts = each(&[(), ()], 2, &progress, |()| {
             let here = std::thread::current().id();
@@ -143,13 +143,13 @@ mod tests {
     }
 
     #[test]
-    fn time_left_is_told() {
+    fn remaining_time_is_printed() {
         let progress = Progress::default();
         progress.name("t");
         progress.begin(4);
-        assert_eq!(progress.told(), "[t 0/4]");
+        assert_eq!(progress.text(), "[t 0/4]");
         progress.step();
-        assert!(progress.told().starts_with("[t 1/4, about 0 s left"));
+        assert!(progress.text().starts_with("[t 1/4, about 0 s left"));
         assert_eq!([duration(45.0), duration(600.0), duration(7200.0)], ["45 s", "10 min", "2.0 h"]);
     }
 }

@@ -1,4 +1,4 @@
-//! Two moons and two spirals told apart without a label, and where new points would go (figures 2.10 and 2.11 of Sindhwani
+//! Draws spectral clusters of two moons and two spirals, and the regions of new points (figures 2.10 and 2.11 of Sindhwani
 //! 2007):
 //!
 //!     cargo run --release --manifest-path research/Cargo.toml --bin spectral_picture -- docs/spectral.svg
@@ -12,9 +12,9 @@ type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
 const SIDE: f64 = 320.0;
 const EDGE: f64 = 12.0;
-/// Squares along an edge of the field.
+/// Number of grid squares along each axis.
 const SQUARES: usize = 64;
-/// Light and full color of either side.
+/// Light and full color of each cluster.
 const COLORS: [[&str; 2]; 2] = [["#d1e0f3", "#2868c8"], ["#fae0c8", "#e6781e"]];
 
 fn main() -> Outcome<()> {
@@ -30,7 +30,7 @@ fn main() -> Outcome<()> {
     Ok(std::fs::write(path, out)?)
 }
 
-/// 500 points of a shape, the sides they are given, and the sides of the plane around them.
+/// Draws 500 points of a shape, their clusters, and the cluster regions of the plane.
 fn panel(out: &mut String, left: f64, name: &str, noise: f64, width: f64) -> Outcome<()> {
     let (x, labels) =
         generate(name, &GenerateParams { rows: 500, noise: Some(noise), ..Default::default() })?;
@@ -62,7 +62,7 @@ fn panel(out: &mut String, left: f64, name: &str, noise: f64, width: f64) -> Out
                 first += run.len();
                 if side(run[0]) == k {
                     let (x, y, wide) = (x - square / 2.0, y - square / 2.0, run.len() as f64 * square);
-                    let high = square + 0.15; // no seam between rows
+                    let high = square + 0.15; // overlap hides seams between rows
                     write!(out, "M{x:.1} {y:.1}h{wide:.1}v{high:.2}h-{wide:.1}z")?;
                 }
             }
@@ -83,7 +83,7 @@ fn panel(out: &mut String, left: f64, name: &str, noise: f64, width: f64) -> Out
     let (at, below) = (left + SIDE / 2.0, SIDE + 12.0);
     writeln!(
         out,
-        "<text x=\"{at}\" y=\"{below}\" text-anchor=\"middle\">no label: {right:.1} % told apart</text>"
+        "<text x=\"{at}\" y=\"{below}\" text-anchor=\"middle\">no label: {right:.1} % in the right cluster</text>"
     )?;
     Ok(())
 }
@@ -94,7 +94,7 @@ fn point(x: &Matrix, row: usize) -> [f64; 2] {
     p
 }
 
-/// The range of both coordinates together, a little wider.
+/// Common range of both coordinates with a margin.
 fn span(points: &[[f64; 2]]) -> [f64; 2] {
     let all = points.iter().flatten();
     let (low, high) = all.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| (a.min(*v), b.max(*v)));

@@ -1,4 +1,4 @@
-//! Streams as pictures: the sliced cube, whose first batches mislead, and two moons with a thin cloud.
+//! Draws two streams: the sliced cube, whose first batches are misleading, and two moons with a small cloud.
 //!
 //!     cargo run --release --manifest-path research/Cargo.toml --bin stream_picture -- docs
 
@@ -16,7 +16,7 @@ use std::path::Path;
 type Point = [f64; 2];
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
-/// A dot: where, how large, its color.
+/// A dot: position, size and color.
 type Dot = (Point, f64, &'static str);
 
 const COLORS: [&str; 2] = ["#2868c8", "#e6781e"];
@@ -44,7 +44,7 @@ fn points(x: &Matrix) -> Vec<Point> {
     (0..x.rows()).map(one).collect()
 }
 
-/// The classes given to a batch; 0 before anything is known.
+/// Inferred classes of a batch; 0 while no label is known.
 fn label(memory: &Transduction, known: &[(Point, u32)], batch: &[Point]) -> Outcome<Vec<u32>> {
     let (x, class) = labeled(known);
     let known = LabeledRows { x: x.view(), class: &class, classes: 2, shares: &[0.5, 0.5] };
@@ -65,8 +65,8 @@ fn absorb(memory: &mut Transduction, known: &[(Point, u32)], batch: &[Point]) ->
     Ok(())
 }
 
-/// Two slabs; the upper one is class 0. The first batch has a corner of each, the second the other corners, each of which is
-/// nearer to the wrong class; then the middle comes.
+/// Two slabs; the upper one is class 0. The first batch has one corner of each slab, the second the other corners, each of which
+/// is nearer to the wrong class. Later batches cover the slabs.
 fn cube(path: &Path) -> Outcome<()> {
     let mut rng = Pcg64::seed_from_u64(3);
     let mut slab = |class: u32, from: f64, to: f64, count: usize| -> Vec<(Point, u32)> {
@@ -91,12 +91,12 @@ fn cube(path: &Path) -> Outcome<()> {
     }
     let all: Vec<(Point, u32)> = batches.concat();
     let places: Vec<Point> = all.iter().map(|a| a.0).collect();
-    let anew = label(&memory, &known, &places)?;
+    let relabeled = label(&memory, &known, &places)?;
     let right = |given: &mut dyn Iterator<Item = u32>| {
         100.0 * given.zip(&all).filter(|(g, a)| *g == a.1).count() as f64 / all.len() as f64
     };
     let (before, after) =
-        (right(&mut frozen[known.len()..].iter().map(|f| f.1)), right(&mut anew.iter().copied()));
+        (right(&mut frozen[known.len()..].iter().map(|f| f.1)), right(&mut relabeled.iter().copied()));
     let shades = ["#17407c", "#c02860", "#8c8c8c", "#8c8c8c", "#8c8c8c"];
     let arrival = batches.iter().zip(shades).flat_map(|(b, s)| b.iter().map(move |b| (b.0, 2.2, s)));
     let colored = |given: &mut dyn Iterator<Item = (Point, u32)>| {
@@ -106,13 +106,13 @@ fn cube(path: &Path) -> Outcome<()> {
     let panels = [
         ("batch 1 dark, 2 red, 3 to 5 gray".to_string(), arrival.collect(), vec![]),
         (
-            format!("earlier labels stay: {before:.0} % right"),
+            format!("earlier labels stay: {before:.0} % correct"),
             colored(&mut frozen[known.len()..].iter().copied()),
             vec![],
         ),
         (
-            format!("labeled anew, exemplars ringed: {after:.0} % right"),
-            colored(&mut places.iter().copied().zip(anew)),
+            format!("relabeled, exemplars ringed: {after:.0} % correct"),
+            colored(&mut places.iter().copied().zip(relabeled)),
             remembered.iter().map(|p| (*p, 4.5)).collect(),
         ),
     ];
@@ -123,7 +123,7 @@ fn params(kernel: Kernel) -> TransductionParams {
     TransductionParams { kernel, variant: Variant::Polished, ..TransductionParams::default() }
 }
 
-/// Twenty batches of 100: two moons, and two rows of each from a cloud apart; one label a moon.
+/// Twenty batches of 100 rows: two moons with one label per moon, and two rows per batch from a distant cloud.
 fn moons(path: &Path) -> Outcome<()> {
     let mut rng = Pcg64::seed_from_u64(2);
     let (mut batches, mut truth) = (Vec::new(), Vec::new());
@@ -156,29 +156,29 @@ fn moons(path: &Path) -> Outcome<()> {
     remembered.extend(weights.map(|(p, w)| (*p, 1.5 + 0.5 * w.sqrt(), "#2868c8")));
     let last = rows(&batches[19]);
     let (x, class) = labeled(&known);
-    let told = LabeledRows { x: x.view(), class: &class, classes: 2, shares: &[0.5, 0.5] };
-    let sure = memory.label(told, last.view(), &())?.unwrap_or_default();
+    let labels = LabeledRows { x: x.view(), class: &class, classes: 2, shares: &[0.5, 0.5] };
+    let sure = memory.label(labels, last.view(), &())?.unwrap_or_default();
     let closeness: Vec<f64> = sure.iter().map(|g| g.confidence).collect();
     let diverse = diverse_batch(last.view(), &closeness, kernel, 8, &())?.order;
     let how = SubmodParams { kernel, ..SubmodParams::default() };
     let submod = submod_batch(last.view(), x.view(), &[-1.0, 1.0], &how, 8, &())?.order;
-    let mut asked = gray;
-    asked.extend(batches[19].iter().map(|p| (*p, 2.2, "#707070")));
-    asked.extend(diverse.iter().map(|&i| (batches[19][i], 5.0, "#2868c8")));
+    let mut queried = gray;
+    queried.extend(batches[19].iter().map(|p| (*p, 2.2, "#707070")));
+    queried.extend(diverse.iter().map(|&i| (batches[19][i], 5.0, "#2868c8")));
     let rings = submod.iter().map(|&i| (batches[19][i], 7.0)).collect();
     let colored: Vec<Dot> = all.iter().zip(&given).map(|(p, c)| (*p, 1.8, COLORS[*c as usize])).collect();
     let panels = [
-        (format!("2000 rows, 2 labels: {right:.0} % right"), colored, vec![]),
-        (format!("remembered: {} exemplars, area by weight", kept.len()), remembered, vec![]),
-        ("asked about: diverse (blue), submod (rings)".to_string(), asked, rings),
+        (format!("2000 rows, 2 labels: {right:.0} % correct"), colored, vec![]),
+        (format!("{} exemplars, area by weight", kept.len()), remembered, vec![]),
+        ("queries: diverse (blue), submod (rings)".to_string(), queried, rings),
     ];
     draw(path, [-1.4, 2.8, -1.6, 2.6], &known, &panels)
 }
 
-/// A title, dots, and rings with their radius.
+/// Title, dots, and rings with their radii.
 type Panel = (String, Vec<Dot>, Vec<(Point, f64)>);
 
-/// Panels side by side over `[left, right, bottom, top]`; labeled points are squares.
+/// Draws panels side by side over `[left, right, bottom, top]`; labeled points are squares.
 fn draw(path: &Path, span: [f64; 4], known: &[(Point, u32)], panels: &[Panel]) -> Outcome<()> {
     let inner = SIDE - 30.0;
     let (width, height) = (SIDE * panels.len() as f64, SIDE + 20.0);
@@ -191,7 +191,7 @@ fn draw(path: &Path, span: [f64; 4], known: &[(Point, u32)], panels: &[Panel]) -
             let (x, y) = ((p[0] - span[0]) / (span[1] - span[0]), (p[1] - span[2]) / (span[3] - span[2]));
             (k as f64 * SIDE + 15.0 + x * inner, SIDE - 15.0 - y * inner)
         };
-        // dots of one size and color are one path: a point drawn with a round pen
+        // dots of the same size and color form one path: zero-length lines with round caps
         for same in dots.chunk_by(|a, b| a.1 == b.1 && a.2 == b.2) {
             let (wide, color) = (2.0 * same[0].1, same[0].2);
             write!(out, "<path stroke=\"{color}\" stroke-width=\"{wide:.1}\" stroke-linecap=\"round\" d=\"")?;

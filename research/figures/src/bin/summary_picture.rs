@@ -1,4 +1,4 @@
-//! What is remembered and what is asked, as pictures: two moons and a thin cloud.
+//! Draws exemplars and batch queries for two moons and a small cloud.
 //!
 //!     cargo run --release --manifest-path research/Cargo.toml --bin summary_picture -- docs
 
@@ -15,12 +15,12 @@ use std::path::Path;
 const SIDE: f64 = 300.0;
 const KERNEL: Kernel = Kernel::Rbf { gamma: 8.0 };
 
-/// A row marked in a picture, and how large.
+/// A marked row and the size of its mark.
 type Mark = (usize, f64);
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = std::env::args().nth(1).unwrap_or_else(|| ".".into());
-    let (x, classes) = scene()?;
+    let (x, classes) = moons_with_cloud()?;
     let (view, n) = (x.view(), x.rows());
     let weighted = |rows: &[usize]| -> evermargin::Result<Vec<Mark>> {
         let weights = carry_weights(view, &[], rows, KERNEL)?;
@@ -41,10 +41,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     ];
     draw(&Path::new(&folder).join("summary.svg"), view, &[], &remembered)?;
 
-    // one label a moon; closeness from the sign of the difference of the two similarities
+    // one label per moon; closeness from the difference of the two similarities
     let known: Vec<usize> = [0, 1].iter().filter_map(|c| classes.iter().position(|k| k == c)).collect();
-    let alike = |i: usize, j: usize| Kernel::Rbf { gamma: 1.0 }.eval(view.row(i), view.row(j));
-    let closeness: Vec<f64> = (0..n).map(|i| 4.0 * (alike(i, known[0]) - alike(i, known[1])).abs()).collect();
+    let similarity = |i: usize, j: usize| Kernel::Rbf { gamma: 1.0 }.eval(view.row(i), view.row(j));
+    let closeness: Vec<f64> = (0..n).map(|i| 4.0 * (similarity(i, known[0]) - similarity(i, known[1])).abs()).collect();
     let mut nearest: Vec<usize> = (0..n).collect();
     nearest.sort_by(|&a, &b| closeness[a].total_cmp(&closeness[b]));
     let labeled = view.select(&known);
@@ -61,8 +61,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Two moons of 300 rows, and 12 rows apart.
-fn scene() -> evermargin::Result<(Matrix, Vec<u32>)> {
+/// Two moons with 300 rows, and a distant cloud of 12 rows.
+fn moons_with_cloud() -> evermargin::Result<(Matrix, Vec<u32>)> {
     let params = GenerateParams { rows: 300, noise: Some(0.1), seed: 1, ..Default::default() };
     let (mut x, labels) = generate("two-moons", &params)?;
     let mut rng = Pcg64::seed_from_u64(1);

@@ -1,4 +1,4 @@
-//! From a data set to the samples of one repetition: divide, thin, scale, flip.
+//! Draws the samples of one repetition from a data set: split, thinning, scaling, label noise.
 
 use super::{Origin, Sample, Split};
 use crate::failure::{Failure, Result};
@@ -9,27 +9,27 @@ use evermargin::{Label, Matrix};
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
-/// What is done to the features before learning, with the statistics of the training rows.
+/// Scaling of the features, fitted on the training rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scaling {
-    /// Nothing.
+    /// No scaling.
     #[default]
     None,
-    /// Mean 0, deviation 1.
+    /// Mean 0, standard deviation 1.
     Standard,
-    /// To [0, 1].
+    /// Range [0, 1].
     Minmax,
-    /// Divided by 16, the root of the number of pixels of a USPS digit.
+    /// Division by 16, the square root of the number of pixels of a USPS digit.
     Sixteenth,
-    /// Divided by 255.
+    /// Division by 255.
     Pixels,
     /// Rows of length 1.
     Unit,
 }
 
 impl Scaling {
-    /// The scaling of that name.
+    /// Finds a scaling by name.
     pub fn by_name(name: &str) -> Result<Self> {
         serde_json::from_value(name.into()).map_err(|e| Failure::Unknown(format!("scaling {name}: {e}")))
     }
@@ -52,7 +52,7 @@ impl Scaling {
 }
 
 impl Origin {
-    /// The samples of one repetition.
+    /// Draws the samples of one repetition.
     pub fn draw(&self, protocol: &Protocol, rng: &mut impl Rng) -> Result<Split> {
         let mut split = match self {
             Self::Fixed(split) => split.as_ref().clone(),
@@ -102,7 +102,7 @@ fn divide(sample: &Sample, protocol: &Protocol, rng: &mut impl Rng) -> Result<Sp
     Ok(Split { train: sample.select(&first), test: sample.select(&second[..test]) })
 }
 
-/// Takes from both classes in proportion, in the order given.
+/// Stratified split that keeps the given order.
 fn by_class(sample: &Sample, order: &[usize], train: usize) -> (Vec<usize>, Vec<usize>) {
     let share = sample.positives() as f64 / sample.rows() as f64;
     let positives = (share * train as f64).round() as usize;
@@ -126,7 +126,7 @@ fn waveform(protocol: &Protocol, rng: &mut impl Rng) -> Result<Split> {
     Ok(Split { train: whole.select(&train), test: whole.select(&test) })
 }
 
-/// Leaves out random positives until there are `ratio` negatives for each.
+/// Removes random positives until there are `ratio` negatives per positive.
 fn thin(sample: &Sample, ratio: f64, rng: &mut impl Rng) -> Sample {
     let negatives = sample.rows() - sample.positives();
     let mut left = (negatives as f64 / ratio) as usize;
@@ -141,7 +141,7 @@ fn thin(sample: &Sample, ratio: f64, rng: &mut impl Rng) -> Sample {
     sample.select(&rows)
 }
 
-/// Turns exactly that share of the labels, at random.
+/// Flips exactly that share of the labels, at random.
 fn flip(y: &mut [Label], share: f64, rng: &mut impl Rng) {
     let count = (share * y.len() as f64).round() as usize;
     if count == 0 {
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn divisions_are_apart_and_repeatable() {
+    fn splits_are_disjoint_and_reproducible() {
         let plain = Protocol { scaling: Scaling::None, ..protocol(SplitRecipe::Random) };
         let draw = |seed| pool().draw(&plain, &mut Pcg64::seed_from_u64(seed)).unwrap();
         let split = draw(1);
@@ -202,21 +202,21 @@ mod tests {
     }
 
     #[test]
-    fn strata_keep_their_share() {
+    fn stratified_splits_keep_class_shares() {
         let mut rng = Pcg64::seed_from_u64(3);
         let split = pool().draw(&protocol(SplitRecipe::Stratified), &mut rng).unwrap();
         assert_eq!((split.train.rows(), split.train.positives()), (60, 12));
     }
 
     #[test]
-    fn too_few_rows_are_missing() {
+    fn too_few_rows_give_missing() {
         let much = Protocol { train: 99, ..protocol(SplitRecipe::Random) };
         let drawn = pool().draw(&much, &mut Pcg64::seed_from_u64(3));
         assert!(matches!(drawn, Err(Failure::Missing { .. })));
     }
 
     #[test]
-    fn waveforms_are_thinned_and_flipped() {
+    fn waveforms_are_thinned_and_have_label_noise() {
         let mut wanted = Protocol {
             train: 4000,
             test: Some(1000),

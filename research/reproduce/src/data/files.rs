@@ -1,4 +1,4 @@
-//! Data sets that are files: read, and turned into a two-class problem.
+//! Reads data sets from files and turns them into two-class problems.
 
 use super::smooth::{PIXELS, smooth};
 use super::{Origin, Sample, Split, existing, label};
@@ -7,7 +7,7 @@ use evermargin::Matrix;
 use evermargin_io::{Dataset, Limits, ReadOptions, read, read_whole};
 use std::path::Path;
 
-/// Which gray scale of USPS.
+/// Gray scale of USPS.
 #[derive(Clone, Copy)]
 pub(super) enum Gray {
     /// As in The Elements of Statistical Learning.
@@ -46,7 +46,7 @@ pub(super) fn usps(folder: &Path, digit: &str, form: Gray) -> Result<Origin> {
     Ok(Origin::Pool(Box::new(sample)))
 }
 
-/// A part of MNIST, `train` or `t10k`.
+/// Reads a part of MNIST, `train` or `t10k`.
 pub(crate) fn digits(folder: &Path, part: &str) -> Result<Dataset> {
     let file = |kind: &str| existing(folder, &format!("images/{part}-{kind}-ubyte.xz"), "the MNIST database");
     let options = ReadOptions { labels_file: Some(file("labels-idx1")?), ..ReadOptions::default() };
@@ -85,7 +85,7 @@ pub(super) fn satimage(folder: &Path) -> Result<Origin> {
     Ok(Origin::Fixed(Box::new(Split { train: part("uci/sat.trn.xz")?, test: part("uci/sat.tst.xz")? })))
 }
 
-/// Breast cancer, Wisconsin: the 683 complete rows, 9 attributes, the sample number left out; malignant is +.
+/// Breast cancer, Wisconsin: the 683 complete rows with 9 attributes, without the sample number; malignant is positive.
 pub(super) fn breast(folder: &Path) -> Result<Origin> {
     let path = existing(folder, "uci/breast-cancer-wisconsin.data.xz", UCI)?;
     let mut table = Numbers { skip_unknown: true, ..Numbers::default() };
@@ -130,19 +130,19 @@ fn signed(path: &Path, cols: usize) -> Result<Sample> {
     Sample::new(set.x, y)
 }
 
-/// Which column is the class.
+/// Position of the class column.
 #[derive(Clone, Copy)]
 enum Side {
     First,
     Last,
 }
 
-/// A table of numbers, whatever its separator.
+/// A table of numbers.
 #[derive(Default)]
 struct Numbers {
     values: Vec<f64>,
     cols: usize,
-    /// Leave out rows with `?`.
+    /// Whether rows with `?` are skipped.
     skip_unknown: bool,
 }
 
@@ -174,12 +174,13 @@ impl Numbers {
             }
             let before = self.values.len();
             for token in line.split(separator).map(str::trim).filter(|t| !t.is_empty()) {
-                let value = number(token).ok_or_else(|| format!("line {}: {token:?} is no number", n + 1))?;
+                let value =
+                    number(token).ok_or_else(|| format!("line {}: {token:?} is not a number", n + 1))?;
                 self.values.push(value);
             }
             let cols = self.values.len() - before;
             if self.cols != 0 && self.cols != cols {
-                return Err(format!("line {}: {cols} values instead of {}", n + 1, self.cols));
+                return Err(format!("line {}: {cols} values, expected {}", n + 1, self.cols));
             }
             self.cols = cols;
         }
@@ -216,7 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tables_become_samples() {
+    fn tables_are_converted_to_samples() {
         let mut table = Numbers { skip_unknown: true, ..Numbers::default() };
         table.parse("id,a,b,c\n7,1,2,4\n8,?,2,4\n9,3,4,2\n", ',', 1, |t| t.parse().ok()).unwrap();
         table.drop_first();
@@ -226,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_tables_are_refused() {
+    fn invalid_tables_are_errors() {
         let parse = |text| Numbers::default().parse(text, ' ', 0, |t| t.parse().ok());
         assert!(parse("1 2\n1 x\n").unwrap_err().contains("line 2"));
         assert!(parse("1 2\n1\n").unwrap_err().contains("instead of 2"));
@@ -234,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn absent_files_are_missing() {
+    fn absent_files_give_missing() {
         let nowhere = Path::new("/nonexistent");
         for open in [banana, adult, letter, satimage, breast, covtype] {
             assert!(matches!(open(nowhere), Err(Failure::Missing { .. })));

@@ -1,6 +1,5 @@
-//! The data sets of the tables: [`Origin::open`] reads one, [`Origin::draw`] makes training and test samples of it
-//! as a protocol says. Files are looked for in one folder ([`folder`]); what is not there is
-//! [`Failure::Missing`].
+//! Data sets of the tables. [`Origin::open`] reads one, and [`Origin::draw`] draws training and test samples according to a
+//! protocol. Files are read from one folder ([`folder`]); an absent file is [`Failure::Missing`].
 
 mod draw;
 mod files;
@@ -20,37 +19,37 @@ use crate::failure::{Failure, Result};
 use evermargin::{Label, Matrix};
 use std::path::{Path, PathBuf};
 
-/// Rows with labels; nothing is unlabeled.
+/// Labeled rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sample {
-    /// One example a row.
+    /// One example per row.
     pub x: Matrix,
-    /// Its class.
+    /// Class of each row.
     pub y: Vec<Label>,
 }
 
-/// What a repetition learns from and what it is scored on.
+/// Training and test rows of a repetition.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Split {
-    /// To learn from.
+    /// Training rows.
     pub train: Sample,
-    /// To score on.
+    /// Test rows.
     pub test: Sample,
 }
 
 /// A data set before a repetition draws from it.
 #[derive(Debug, Clone)]
 pub enum Origin {
-    /// Comes divided into training and test rows.
+    /// Fixed training and test rows.
     Fixed(Box<Split>),
-    /// One sample, divided anew each repetition.
+    /// One sample, split at random in each repetition.
     Pool(Box<Sample>),
-    /// Breiman's waveforms, class 1 against the others: new rows each repetition.
+    /// Breiman's waveforms, class 1 against the others: generated in each repetition.
     Waveform,
 }
 
 impl Sample {
-    /// Puts rows and labels together.
+    /// Creates a sample from rows and labels.
     pub fn new(x: Matrix, y: Vec<Label>) -> Result<Self> {
         if x.rows() != y.len() {
             return Err(Failure::Content(format!("{} rows but {} labels", x.rows(), y.len())));
@@ -68,14 +67,14 @@ impl Sample {
         self.y.iter().filter(|y| **y == Label::Pos).count()
     }
 
-    /// The rows named, in that order.
+    /// Selects rows, in the given order.
     #[must_use]
     pub fn select(&self, rows: &[usize]) -> Self {
         Self { x: self.x.view().select(rows), y: rows.iter().map(|&i| self.y[i]).collect() }
     }
 }
 
-/// Data sets by name; those that are many take a class after a colon.
+/// Names of the data sets; a part after a colon is a placeholder of a class.
 const KNOWN: &[&str] = &[
     "waveform",
     "banana",
@@ -135,7 +134,7 @@ pub fn folder() -> PathBuf {
     std::env::var_os("EVERMARGIN_DATA").map_or_else(beside, PathBuf::from)
 }
 
-/// The path of a file in the folder, or what is missing.
+/// Path of a file in the folder, or the error for an absent file.
 pub(crate) fn existing(folder: &Path, file: &str, origin: &str) -> Result<PathBuf> {
     let path = folder.join(file);
     if path.is_file() {
@@ -149,12 +148,12 @@ fn label(positive: bool) -> Label {
     if positive { Label::Pos } else { Label::Neg }
 }
 
-/// Counts of the files themselves; what is not at hand is passed over.
+/// Checks counts of the data files; absent files are skipped.
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn at_hand(name: &str) -> Option<Origin> {
+    fn open_if_present(name: &str) -> Option<Origin> {
         match Origin::open(name, &folder()) {
             Err(Failure::Missing { .. }) => None,
             origin => Some(origin.unwrap()),
@@ -166,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn pools_have_their_counts() {
+    fn unsplit_data_sets_have_the_published_counts() {
         let expected = [
             ("banana", (5300, 2, 2376)),
             ("usps", (9298, 256, 1553)),
@@ -178,7 +177,7 @@ mod tests {
             ("covtype", (92962, 54, 45328)),
         ];
         for (name, counts) in expected {
-            match at_hand(name) {
+            match open_if_present(name) {
                 Some(Origin::Pool(sample)) => assert_eq!(shape(&sample), counts, "{name}"),
                 Some(_) => panic!("{name} should be one sample"),
                 None => {}
@@ -187,14 +186,14 @@ mod tests {
     }
 
     #[test]
-    fn divided_sets_have_their_counts() {
+    fn split_data_sets_have_the_published_counts() {
         let expected = [
             ("adult", (32561, 123, 7841), (16281, 123, 3846)),
             ("satimage", (4435, 36, 415), (2000, 36, 211)),
             ("mnist:8", (60000, 784, 5851), (10000, 784, 974)),
         ];
         for (name, train, test) in expected {
-            match at_hand(name) {
+            match open_if_present(name) {
                 Some(Origin::Fixed(split)) => {
                     assert_eq!((shape(&split.train), shape(&split.test)), (train, test), "{name}");
                 }
@@ -204,15 +203,15 @@ mod tests {
         }
     }
 
-    /// Stratified divisions give the class counts of Table 5.1 exactly.
+    /// Stratified splits have exactly the class counts of Table 5.1.
     #[test]
-    fn divisions_have_the_published_class_counts() {
+    fn stratified_splits_have_the_published_class_counts() {
         use rand::SeedableRng;
         let table = crate::tables::find("ertekin-5.3").unwrap();
         for (name, positives) in [("letter", 710), ("abalone-leaky", 352), ("breast", 172), ("satimage", 415)]
         {
             let row = table.rows.iter().find(|r| r.data_set == name).unwrap();
-            if let Some(origin) = at_hand(name) {
+            if let Some(origin) = open_if_present(name) {
                 let split = origin.draw(&row.protocol, &mut rand_pcg::Pcg64::seed_from_u64(1)).unwrap();
                 let counts = (split.train.rows(), split.train.positives());
                 assert_eq!(counts, (row.protocol.train, positives), "{name}");
@@ -221,11 +220,11 @@ mod tests {
         }
     }
 
-    /// The test digits, smoothed, are those of LIBSVM's data page.
+    /// The smoothed test digits equal those of the data page of LIBSVM.
     #[test]
-    fn smoothed_digits_are_libsvms() {
+    fn smoothed_digits_equal_those_of_libsvm() {
         let path = folder().join("libsvm/usps.t.xz");
-        let (Some(Origin::Pool(ours)), true) = (at_hand("usps"), path.is_file()) else { return };
+        let (Some(Origin::Pool(ours)), true) = (open_if_present("usps"), path.is_file()) else { return };
         let theirs = evermargin_io::read(path, &evermargin_io::ReadOptions::default()).unwrap();
         let last: Vec<usize> = (ours.rows() - theirs.x.rows()..ours.rows()).collect();
         let ours = ours.select(&last).x;
@@ -237,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_names_are_refused() {
+    fn unknown_names_are_errors() {
         for name in ["nowhere", "usps:10", "reuters:sports", "letter:A", "mnist"] {
             assert!(matches!(Origin::open(name, Path::new("/")), Err(Failure::Unknown(_))), "{name}");
         }

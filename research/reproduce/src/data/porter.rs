@@ -1,11 +1,11 @@
-//! Porter's stemmer: words of one stem become one term.
+//! Porter's stemmer, which maps words with the same stem to one term.
 //!
-//! M. F. Porter, An algorithm for suffix stripping, Program 14(3), 1980, steps 1a to 5b as printed, without the changes
-//! its author made later. A word is C(VC)ᵐV in runs of consonants and vowels; most rules take a suffix off only if the
-//! measure m of what stands before it is large enough. Words are lower case; other characters than letters count as
-//! consonants, so numbers stay as they are.
+//! M. F. Porter, An algorithm for suffix stripping, Program 14(3), 1980, steps 1a to 5b as published, without later changes by
+//! its author. A word has the form C(VC)ᵐV in runs of consonants and vowels; most rules remove a suffix only if the measure m of
+//! the part before it is large enough. Words are lower case; other characters than letters count as consonants, so numbers do
+//! not change.
 
-/// The stem of a word in lower case; words of one or two characters are their own stems.
+/// Stem of a word in lower case; words of one or two characters do not change.
 pub(super) fn stem(word: &str) -> String {
     let mut w = word.as_bytes().to_vec();
     if w.len() > 2 && word.is_ascii() {
@@ -57,7 +57,7 @@ const FULL: &[(&[u8], &[u8])] = &[
     (b"ness", b""),
 ];
 
-/// Step 4: what may go altogether.
+/// Step 4: suffixes that are removed.
 const BARE: &[(&[u8], &[u8])] = &[
     (b"al", b""),
     (b"ance", b""),
@@ -88,7 +88,7 @@ fn is_consonant(w: &[u8], i: usize) -> bool {
     }
 }
 
-/// How often a run of vowels is followed by one of consonants.
+/// Measure m: the number of runs of vowels that are followed by a run of consonants.
 fn measure(w: &[u8]) -> usize {
     (1..w.len()).filter(|&i| is_consonant(w, i) && !is_consonant(w, i - 1)).count()
 }
@@ -113,13 +113,13 @@ fn ends_short(w: &[u8]) -> bool {
         && !b"wxy".contains(&w[n - 1])
 }
 
-/// The last `cut` characters give way to others.
+/// Replaces the last `cut` characters.
 fn swap(w: &mut Vec<u8>, cut: usize, by: &[u8]) {
     w.truncate(w.len() - cut);
     w.extend_from_slice(by);
 }
 
-/// The longest suffix of the list that the word has decides: it is replaced if more than `min` stands before it.
+/// Replaces the longest suffix of the list that the word has, if the measure of the part before it is above `min`.
 fn longest(w: &mut Vec<u8>, rules: &[(&[u8], &[u8])], min: usize) {
     let found = rules.iter().filter(|(suffix, _)| w.ends_with(suffix)).max_by_key(|(suffix, _)| suffix.len());
     if let Some((suffix, by)) = found
@@ -161,14 +161,14 @@ fn past(w: &mut Vec<u8>) {
     }
 }
 
-/// Step 4; -ion goes only after s or t.
+/// Step 4; -ion is removed only after s or t.
 fn bare(w: &mut Vec<u8>) {
     if !w.ends_with(b"ion") || w.ends_with(b"sion") || w.ends_with(b"tion") {
         longest(w, BARE, 1);
     }
 }
 
-/// Step 5: a last e, and one of two last l.
+/// Step 5: removes a final e, and one l of a final ll.
 fn last_e(w: &mut Vec<u8>) {
     if w.ends_with(b"e") {
         let before = &w[..w.len() - 1];
@@ -186,9 +186,9 @@ fn last_e(w: &mut Vec<u8>) {
 mod tests {
     use super::*;
 
-    /// The paper's examples, each led through all steps (its tables show one step each).
+    /// The examples of the paper, with all steps applied (its tables show one step each).
     #[test]
-    fn stems_are_those_of_the_paper() {
+    fn stems_match_the_examples_of_the_paper() {
         let pairs = "caresses caress ponies poni ties ti caress caress cats cat feed feed agreed agre \
             plastered plaster bled bled motoring motor sing sing conflated conflat troubled troubl sized size \
             hopping hop tanned tan falling fall hissing hiss fizzed fizz failing fail filing file happy happi \
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn short_words_numbers_and_letters_beyond_ascii_stay() {
+    fn short_words_numbers_and_non_ascii_letters_do_not_change() {
         for word in ["", "a", "is", "1987", "15", "süß", "e"] {
             assert_eq!(stem(word), word);
         }

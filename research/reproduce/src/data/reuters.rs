@@ -1,19 +1,19 @@
-//! Reuters-21578, ModApte split, one topic against the others.
+//! Reuters-21578 with the ModApte split, one topic against the others.
 //!
 //! Training documents: those of the split that have one of the 90 topics with at least one training and one test
-//! document; there are 7770, as in the thesis (all that have any topic are 7775). Test documents: all 3299 of the
-//! split, with a topic or not. The text says so, and the printed rates fit it: the error of 2.76 % is 91 of 3299 but no
+//! document; there are 7770, as in the thesis (7775 have any topic). Test documents: all 3299 of the
+//! split, with or without a topic. The text states this, and the published rates agree: the error of 2.76 % is 91 of 3299 but no
 //! whole number of 3019 (those with a topic), and the g-means of `interest`, 78.45 %, is 81 of 131 found with 15 false
 //! alarms, where 3019 documents would need 83 or more. (Means over runs need not be whole documents.)
 //!
 //! Terms: runs of letters in title, author, dateline and body, in lower case, no stop words, Porter stems, in at least three of the
-//! 9603 training documents of the split, those without a topic included: 8266 terms. The thesis has 8315 and says only that
-//! stop words were removed; of the recipes tried (letters with or without digits, dateline or not, title once or twice, terms
+//! 9603 training documents of the split, those without a topic included: 8266 terms. The thesis has 8315 and states only that
+//! stop words were removed; of the variants tried (letters with or without digits, dateline or not, title once or twice, terms
 //! of the 7770 or of the 9603 documents, four weights) this one is nearest to that number. Weight is (1 + ln count) ·
-//! ln(documents / documents with the term); rows have length 1. The recipes were compared with the print on test documents
-//! too: with this one the g-means of the batch machine is nearer than with the others, within half a point on five of eight topics. It
-//! takes 1108 support vectors for `money-fx` at γ = 0.5 (1090 printed) and 1609 at γ = 1 (1493). Numbers among the terms and the
-//! title twice have more (1153, 1654).
+//! ln(documents / documents with the term); rows have length 1. The variants were also compared with published results on
+//! test documents: with this one the g-means of the batch learner are nearest, within half a point on five of eight topics. It has
+//! 1108 support vectors for `money-fx` at γ = 0.5 (published: 1090) and 1609 at γ = 1 (published: 1493). Variants with numbers
+//! among the terms and with the title twice have more (1153, 1654).
 
 use super::sgml::{Document, Part, documents};
 use super::terms::{Recipe, Vocabulary};
@@ -26,23 +26,23 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The ten topics with most documents.
+/// The ten topics with the largest numbers of documents.
 pub const TOPICS: [&str; 10] =
     ["acq", "corn", "crude", "earn", "grain", "interest", "money-fx", "ship", "trade", "wheat"];
 
-/// Words of stories.
+/// Terms of stories.
 const RECIPE: Recipe = Recipe { min_letters: 1, min_documents: 3, stems: true };
 
-/// The collection as vectors, with the topics of each document.
+/// The documents as vectors, with the topics of each document.
 struct Vectors {
     train: (Matrix, Vec<Vec<String>>),
     test: (Matrix, Vec<Vec<String>>),
 }
 
-/// The collection of the folder asked for last: its topics share everything but the labels.
+/// Vectors of the most recent folder, which all topics share.
 static LAST: Mutex<Option<(PathBuf, Arc<Vectors>)>> = Mutex::new(None);
 
-/// Reads the collection; `topic` is positive.
+/// Reads the collection with the documents of `topic` as positives.
 pub(super) fn open(folder: &Path, topic: &str) -> Result<Origin> {
     let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
     let vectors = match &*last {
@@ -56,7 +56,7 @@ pub(super) fn open(folder: &Path, topic: &str) -> Result<Origin> {
     Ok(Origin::Fixed(Box::new(vectors.split(topic)?)))
 }
 
-/// Every document of the archive.
+/// Reads all documents of the archive.
 fn collection(folder: &Path) -> Result<Vec<Document>> {
     let path = existing(
         folder,
@@ -78,7 +78,7 @@ fn collection(folder: &Path) -> Result<Vec<Document>> {
     Ok(found)
 }
 
-/// Training and test documents, as the head of this file says.
+/// Training and test documents as defined at the top of this file.
 fn parts(all: Vec<Document>) -> (Vec<Document>, Vec<Document>) {
     let topics = |part: Part| -> BTreeSet<String> {
         all.iter().filter(|d| d.part == part).flat_map(|d| d.topics.iter().cloned()).collect()
@@ -100,7 +100,7 @@ fn vectors(all: Vec<Document>) -> Result<Vectors> {
     let read = all.iter().filter(|d| d.part == Part::Train);
     let terms = Vocabulary::of(read.map(|d| d.text.as_str()), RECIPE);
     if terms.len() == 0 {
-        return Err(Failure::Content("the Reuters archive holds no training documents with terms".into()));
+        return Err(Failure::Content("the Reuters archive has no training documents with terms".into()));
     }
     let part = |part: Vec<Document>| -> Result<(Matrix, Vec<Vec<String>>)> {
         let x = terms.rows(part.iter().map(|d| d.text.as_str()))?;
@@ -111,7 +111,7 @@ fn vectors(all: Vec<Document>) -> Result<Vectors> {
 }
 
 impl Vectors {
-    /// One topic against the others.
+    /// Training and test rows of one topic against the others.
     fn split(&self, topic: &str) -> Result<Split> {
         let sample = |(x, topics): &(Matrix, Vec<Vec<String>>)| {
             let y = topics.iter().map(|of| label(of.iter().any(|t| t == topic))).collect();
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn training_documents_need_a_topic_of_both_parts() {
+    fn training_documents_need_a_topic_that_occurs_in_both_parts() {
         let all = vec![
             story(Part::Train, &["grain"]),
             story(Part::Train, &["rare"]),
@@ -144,9 +144,9 @@ mod tests {
         assert!(vectors(all).is_err());
     }
 
-    /// Table 5.1, and the positives of the test part.
+    /// The counts of Table 5.1 and the positives of the test part.
     #[test]
-    fn the_collection_has_the_published_counts() {
+    fn collection_has_the_published_counts() {
         let all = match collection(&super::super::folder()) {
             Err(Failure::Missing { .. }) => return,
             found => found.unwrap(),
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn an_absent_archive_is_missing() {
+    fn absent_archive_gives_missing() {
         assert!(matches!(open(Path::new("/nonexistent"), "corn"), Err(Failure::Missing { .. })));
     }
 }

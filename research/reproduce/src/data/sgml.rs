@@ -1,13 +1,13 @@
-//! Reuters-21578's SGML: documents with their split, their topics and their words.
+//! Parser of the SGML of Reuters-21578: documents with their split, topics and text.
 
 /// One news story.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Document {
-    /// Its part of the ModApte split.
+    /// Part of the ModApte split.
     pub part: Part,
-    /// Its topics, as written.
+    /// Topics as in the file.
     pub topics: Vec<String>,
-    /// Title, author, dateline and body without marks.
+    /// Title, author, dateline and body without markup.
     pub text: String,
 }
 
@@ -48,7 +48,7 @@ fn attribute<'a>(head: &'a str, name: &str) -> Option<&'a str> {
     head[start..].split('"').next()
 }
 
-/// What stands between `<name …>` and `</name>`.
+/// Text between `<name …>` and `</name>`.
 fn element<'a>(story: &'a str, name: &str) -> Option<&'a str> {
     let open = [format!("<{name}>"), format!("<{name} ")];
     let start = open.iter().filter_map(|tag| story.find(tag)).min()?;
@@ -57,7 +57,7 @@ fn element<'a>(story: &'a str, name: &str) -> Option<&'a str> {
     Some(&story[start..start + length])
 }
 
-/// Everything between the marks of a story's text.
+/// Text of a story without markup.
 fn text(story: &str) -> String {
     let whole = element(story, "TEXT").unwrap_or("");
     let mut pieces = whole.split('<');
@@ -69,7 +69,7 @@ fn text(story: &str) -> String {
     plain(&out)
 }
 
-/// Entities become what they stand for; control characters become blanks.
+/// Replaces entities by their characters and control characters by spaces.
 fn plain(raw: &str) -> String {
     let mut out = String::with_capacity(raw.len());
     let mut rest = raw;
@@ -108,7 +108,7 @@ mod tests {
 <REUTERS TOPICS="YES" LEWISSPLIT="TEST"> cut short"#;
 
     #[test]
-    fn stories_are_found_with_split_and_topics() {
+    fn documents_have_split_and_topics() {
         let found = documents(FILE);
         assert_eq!(found.len(), 3);
         assert_eq!(found[0].part, Part::Train);
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn rubbish_gives_nothing() {
+    fn invalid_text_gives_no_documents() {
         assert!(documents("").is_empty());
         assert!(documents("<REUTERS ").is_empty());
         assert_eq!(documents("<REUTERS </REUTERS>")[0].part, Part::Unused);

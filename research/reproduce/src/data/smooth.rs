@@ -1,22 +1,22 @@
-//! The two gray scales of USPS.
+//! Conversion between the two gray scales of USPS.
 //!
 //! The digits of *The Elements of Statistical Learning* (`zip.train`) and those of LIBSVM's data page (`usps`) are the
 //! same images; the latter are smoothed by a Gaussian of width 0.75 pixels, cut at 3 pixels, with −1 (white) around
-//! the image. On the 2007 test digits, which are at hand in both forms, this holds to six decimals.
+//! the image. On the 2007 test digits, which are available in both forms, this holds to six decimals.
 
-/// Pixels in a row and in a column.
+/// Number of pixels per row and column.
 const SIDE: usize = 16;
-/// Where the Gaussian is cut.
+/// Radius at which the Gaussian is cut, in pixels.
 const REACH: usize = 3;
-/// Its width.
+/// Width of the Gaussian, in pixels.
 const WIDTH: f64 = 0.75;
-/// What lies around an image.
+/// Gray value around an image.
 const WHITE: f64 = -1.0;
 
-/// Pixels of an image.
+/// Number of pixels of an image.
 pub(super) const PIXELS: usize = SIDE * SIDE;
 
-/// Smooths images of 16 × 16 pixels, one after the other.
+/// Smooths consecutive images of 16 × 16 pixels.
 pub(super) fn smooth(images: &mut [f64]) {
     let weights = weights();
     for image in images.chunks_exact_mut(PIXELS) {
@@ -35,7 +35,7 @@ fn weights() -> [f64; 2 * REACH + 1] {
     weights.map(|w| w / sum)
 }
 
-/// One direction; `index` finds the pixel at a place of a line.
+/// Smooths in one direction; `index(line, position)` is the index of a pixel.
 fn along(image: &[f64], weights: &[f64], index: impl Fn(usize, usize) -> usize) -> Vec<f64> {
     let mut out = vec![0.0; PIXELS];
     for line in 0..SIDE {
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn white_stays_white_and_a_dot_spreads() {
+    fn smoothing_keeps_white_and_spreads_a_dot() {
         let mut images = vec![WHITE; 2 * PIXELS];
         images[PIXELS + 5 * SIDE + 7] = 1.0;
         smooth(&mut images);

@@ -1,4 +1,4 @@
-//! From texts to vectors: words, stop words, stems, tf·idf, rows of length 1.
+//! Converts texts to tf·idf vectors of length 1, with stop words and optional stemming.
 
 use super::porter::stem;
 use crate::failure::Result;
@@ -6,22 +6,22 @@ use evermargin::Matrix;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
-/// Words too common to say anything.
+/// Stop words.
 const STOP_WORDS: &str = include_str!("stop_words.txt");
 
-/// Which words count.
+/// Selection of the words that become terms.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Recipe {
-    /// Fewest letters.
+    /// Minimum number of letters.
     pub min_letters: usize,
-    /// Fewest training documents that have the word.
+    /// Minimum number of training documents with the word.
     pub min_documents: usize,
-    /// Whether words of one stem are one.
+    /// Whether words with the same stem are one term.
     pub stems: bool,
 }
 
 impl Recipe {
-    /// The words of a text: runs of letters, in lower case, no stop words.
+    /// Words of a text: runs of letters in lower case without stop words.
     fn words(self, text: &str) -> impl Iterator<Item = String> {
         let runs = text
             .split(|c: char| !c.is_ascii_alphabetic())
@@ -36,7 +36,7 @@ fn is_stop_word(word: &str) -> bool {
     WORDS.contains(word)
 }
 
-/// The terms of a collection and their weights.
+/// Terms of a collection with their weights.
 #[derive(Debug, Clone)]
 pub(crate) struct Vocabulary {
     recipe: Recipe,
@@ -44,7 +44,7 @@ pub(crate) struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// The terms of the training texts, in alphabetical order; the weight of a term is ln(texts / texts with it).
+    /// Terms of the training texts in alphabetical order; the weight of a term is ln(texts / texts with the term).
     pub(crate) fn of<'t>(texts: impl Iterator<Item = &'t str>, recipe: Recipe) -> Self {
         let mut frequency: BTreeMap<String, usize> = BTreeMap::new();
         let mut count = 0usize;
@@ -64,7 +64,7 @@ impl Vocabulary {
         self.column.len()
     }
 
-    /// One row a text: (1 + ln count) · weight, then length 1 (a text without terms stays zero).
+    /// One row per text: (1 + ln count) · weight, scaled to length 1 (a text without terms is a row of zeros).
     pub(crate) fn rows<'t>(&self, texts: impl Iterator<Item = &'t str>) -> Result<Matrix> {
         let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
         for text in texts {
@@ -94,7 +94,7 @@ mod tests {
     const RECIPE: Recipe = Recipe { min_letters: 2, min_documents: 2, stems: false };
 
     #[test]
-    fn words_become_unit_rows() {
+    fn texts_become_unit_rows() {
         let texts = ["The wheat, wheat and CORN!", "corn 12 oil", "oil of wheat; a tanker", "ship"];
         let terms = Vocabulary::of(texts.into_iter(), RECIPE);
         assert_eq!(terms.column.keys().collect::<Vec<_>>(), ["corn", "oil", "wheat"]);
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_one_stem_are_one_term() {
+    fn words_with_the_same_stem_are_one_term() {
         let texts = ["Grown rates rated at 12", "the rate in 12 ships, grown", "ships shipping"];
         let recipe = Recipe { stems: true, ..RECIPE };
         let terms = Vocabulary::of(texts.into_iter(), recipe);

@@ -1,15 +1,15 @@
-//! WebKB course pages (Blum & Mitchell 1998): 1051 pages in two views, what stands on a page and what stands on the links that
-//! point to it.
+//! WebKB course pages (Blum & Mitchell 1998): 1051 pages in two views, the text of a page and the text of the links that point
+//! to it.
 //!
-//! Recipe (Sindhwani 2007, lines 1337 and 2129): tokens of the Rainbow toolkit, HTML skipped, no stop list, no stemming,
-//! numbers among the tokens; of the pages the 3000 words with the largest information gain, of the links all 1840; counts times
-//! ln(documents / documents with the word), length 1; page+link is both side by side, each of length 1.
+//! Preprocessing (Sindhwani 2007, lines 1337 and 2129): tokens of the Rainbow toolkit including numbers, without HTML, stop words
+//! or stemming; the 3000 words of the pages with the largest information gain and all 1840 words of the links; counts times
+//! ln(documents / documents with the word), scaled to length 1; page+link concatenates both, each of length 1.
 //!
-//! What a token is the source leaves open. [`Reading::Masked`], of tables 2.7, 2.8, 4.1 and 4.2: runs of letters and digits in
-//! lower case, at least two long, every digit read as 0, so that CS417 and CS302 are one word. Of some fifty ways to read them
-//! (letters alone, letters and digits apart or together, least lengths of one to three, tags kept or skipped, digits kept,
-//! masked, or one a number) this is the only one with the source's 1840 link words, and for that it was taken, before its rates
-//! were known. Table 2.4 describes another preparation: [`Reading::Apart`], runs of letters, and runs of digits.
+//! The source does not define tokens. In [`Reading::Masked`], for tables 2.7, 2.8, 4.1 and 4.2, a token is a run of at least two
+//! letters and digits in lower case, with every digit replaced by 0, so that CS417 and CS302 are one word. Of about fifty variants
+//! (letters only, letters and digits apart or together, minimum lengths of one to three, tags kept or skipped, digits kept,
+//! masked, or one token per number) this is the only one with the 1840 link words of the source. It was chosen for that reason,
+//! before its rates were known. Table 2.4 describes another preprocessing: [`Reading::Apart`], runs of letters and runs of digits.
 
 use super::existing;
 use crate::failure::{Failure, Result};
@@ -19,37 +19,37 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
 
-/// What a word is.
+/// Definition of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reading {
-    /// Letters and digits together, two or more, every digit as 0.
+    /// Runs of two or more letters and digits, with every digit replaced by 0.
     Masked,
-    /// Letters apart from digits.
+    /// Runs of letters, and runs of digits.
     Apart,
 }
 
-/// The pages by class and address.
+/// The pages, sorted by class and address.
 #[derive(Debug, Clone)]
 pub(crate) struct WebKb {
-    /// Link, page, page+link.
+    /// Views: link, page, page+link.
     pub views: Vec<Matrix>,
-    /// How often each page has each word, and its links.
+    /// Word counts of each page and of its links.
     pub counts: [Matrix; 2],
     /// Whether it is a course page.
     pub positive: Vec<bool>,
-    /// 0 to 3: Cornell, Texas, Washington, Wisconsin.
+    /// University, 0 to 3: Cornell, Texas, Washington, Wisconsin.
     pub university: Vec<usize>,
 }
 
 pub(crate) const UNIVERSITIES: [(&str, &str); 4] =
     [("Cornell", "cornell"), ("Texas", "utexas"), ("Washington", "washington"), ("Wisconsin", "wisc")];
 
-/// Of the pages; the links keep all.
+/// Number of words of the page view; the link view has all words.
 const PAGE_WORDS: usize = 3000;
 
-/// How often a text has each word.
+/// Word counts of a text.
 type Counts = BTreeMap<String, f64>;
-/// The words of a view in alphabetical order, each with its weight.
+/// Words of a view in alphabetical order, with their weights.
 type Words = Vec<(String, f64)>;
 
 impl WebKb {
@@ -60,13 +60,13 @@ impl WebKb {
         let absent = UNIVERSITIES.iter().enumerate().find(|(u, _)| !university.contains(u));
         if let Some((_, (name, _))) = absent {
             return Err(Failure::Content(format!(
-                "the WebKB archive is not whole: it has no page of {name}"
+                "the WebKB archive is incomplete: it has no page of {name}"
             )));
         }
         let counts = |view: usize| texts.values().map(|t| count(&t[view], reading)).collect::<Vec<Counts>>();
         let (page, link) = (counts(0), counts(1));
-        let page_words = weighted(&page, &telling(&page, &positive, PAGE_WORDS));
-        let link_words = weighted(&link, &telling(&link, &positive, usize::MAX));
+        let page_words = weighted(&page, &informative_words(&page, &positive, PAGE_WORDS));
+        let link_words = weighted(&link, &informative_words(&link, &positive, usize::MAX));
         let plain = |texts: &[Counts], words: &Words| -> Result<Matrix> {
             let words: Words = words.iter().map(|(w, _)| (w.clone(), 1.0)).collect();
             stacked(&[(texts, &words)], |_| 1.0)
@@ -78,15 +78,17 @@ impl WebKb {
     }
 }
 
-/// Whose page it is, by the host in its name.
+/// University of a page, from the host in the file name.
 fn university(file: &str) -> Result<usize> {
     let at = UNIVERSITIES.iter().position(|(_, host)| file.contains(host));
     at.ok_or_else(|| {
-        Failure::Content(format!("the WebKB archive holds {file}, of no university of the four"))
+        Failure::Content(format!(
+            "the WebKB archive contains {file}, which is of none of the four universities"
+        ))
     })
 }
 
-/// What stands on each page and on the links to it, by class and address.
+/// Text of each page and of the links to it, by class and address.
 fn texts(folder: &Path) -> Result<BTreeMap<(String, String), [String; 2]>> {
     let path = existing(folder, "text/course-cotrain-data.tar.xz", "the WebKB co-training data")?;
     let bad = |e: std::io::Error| Failure::Content(format!("{}: {e}", path.display()));
@@ -108,7 +110,7 @@ fn texts(folder: &Path) -> Result<BTreeMap<(String, String), [String; 2]>> {
     Ok(found)
 }
 
-/// Words outside of tags, counted.
+/// Counts the words outside of tags.
 fn count(text: &str, reading: Reading) -> Counts {
     let mut inside = false;
     let read = |c: char| {
@@ -132,8 +134,8 @@ fn count(text: &str, reading: Reading) -> Counts {
     counts
 }
 
-/// The words with the largest information gain about the class, the first of equals in the alphabet.
-fn telling(texts: &[Counts], positive: &[bool], max: usize) -> Vec<String> {
+/// Words with the largest information gain about the class; ties in alphabetical order.
+fn informative_words(texts: &[Counts], positive: &[bool], max: usize) -> Vec<String> {
     let mut documents: BTreeMap<&str, [f64; 2]> = BTreeMap::new();
     for (text, positive) in texts.iter().zip(positive) {
         text.keys().for_each(|w| documents.entry(w).or_default()[usize::from(*positive)] += 1.0);
@@ -152,18 +154,18 @@ fn telling(texts: &[Counts], positive: &[bool], max: usize) -> Vec<String> {
     kept
 }
 
-/// ln(documents / documents with the word).
+/// Weights ln(documents / documents with the word).
 fn weighted(texts: &[Counts], words: &[String]) -> Words {
     let with = |word: &String| texts.iter().filter(|t| t.contains_key(word)).count() as f64;
     words.iter().map(|w| (w.clone(), (texts.len() as f64 / with(w)).ln())).collect()
 }
 
-/// Views side by side, each row of length 1 in each.
+/// Concatenates views; each row has length 1 in each view.
 fn side_by_side(views: &[(&[Counts], &Words)]) -> Result<Matrix> {
     stacked(views, |row| row.iter().map(|(_, v)| v * v).sum::<f64>().sqrt())
 }
 
-/// Views side by side, each row of each divided by its length.
+/// Concatenates views; each row of each view is divided by its length.
 fn stacked(views: &[(&[Counts], &Words)], length: impl Fn(&[(usize, f64)]) -> f64) -> Result<Matrix> {
     let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
     let rows = views.first().map_or(0, |(texts, _)| texts.len());
@@ -190,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_read_in_either_way_outside_of_tags() {
+    fn both_readings_skip_tags() {
         let text = "<a href=x1>CS 720</a>, Cs302\n a Fall96 \u{e9}tude cs417 <IMG alt=hidden";
         let words = |reading| count(text, reading).into_iter().collect::<Vec<(String, f64)>>();
         let expected =
@@ -203,11 +205,11 @@ mod tests {
     }
 
     #[test]
-    fn telling_words_are_kept_and_rows_have_length_one_in_each_view() {
+    fn informative_words_are_kept_and_rows_have_length_one_per_view() {
         let texts: Vec<Counts> = ["homework the aa aa", "homework the", "the bb", "the cc"]
             .map(|text| count(text, Reading::Masked))
             .into();
-        let kept = telling(&texts, &[true, true, false, false], 2);
+        let kept = informative_words(&texts, &[true, true, false, false], 2);
         assert_eq!(kept, ["aa", "homework"]);
         let words = weighted(&texts, &kept);
         assert!((words[1].1 - 2f64.ln()).abs() < 1e-12);

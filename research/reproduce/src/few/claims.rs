@@ -1,4 +1,4 @@
-//! Statements about few labels that no single cell holds.
+//! Statements about few labels that are not single cells.
 
 use super::{Rows, Task, Way, ways};
 use crate::clock::Clock;
@@ -19,8 +19,8 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use std::fmt::Write;
 
-/// Whether SUBMOD-S3VM is better than its rivals over the data sets of tables III.2 and III.7: paired tests over our means.
-/// The printed p are those of one-sided tests.
+/// Compares SUBMOD-S3VM with its rivals over the data sets of tables III.2 and III.7 by paired tests on our means. The published
+/// p-values are those of one-sided tests.
 pub(crate) fn rivals(bench: &Bench<'_>) -> Result<Findings> {
     let mut judged: Vec<Judged> = Vec::new();
     for id in ["emara-III.2", "emara-III.7"] {
@@ -41,7 +41,7 @@ pub(crate) fn rivals(bench: &Bench<'_>) -> Result<Findings> {
     Ok(found)
 }
 
-/// Accuracies of SUBMOD-S3VM and of a rival on the data sets that have both.
+/// Accuracies of SUBMOD-S3VM and of a rival on the data sets with both.
 fn pairs(judged: &[Judged], rival: &str, ours: bool) -> (Vec<f64>, Vec<f64>) {
     let number = |set: &str, method: &str| {
         let is =
@@ -54,8 +54,8 @@ fn pairs(judged: &[Judged], rival: &str, ours: bool) -> (Vec<f64>, Vec<f64>) {
     sets.iter().filter_map(|s| Some((number(s, "SUBMOD-S3VM")?, number(s, rival)?))).unzip()
 }
 
-/// The verification of the thesis: labels wrong in ever more places, the least S3VM objective for them against the bound
-/// that QP-S3VM minimizes. Printed as scatter plots; here they are drawn too, and Spearman's rank correlation is judged.
+/// The bound that QP-S3VM minimizes against the smallest S3VM objective, for labels with increasing numbers of errors. The thesis
+/// has scatter plots; they are drawn here, and the rank correlation of Spearman is judged.
 pub(crate) fn hamming(bench: &Bench<'_>) -> Result<Findings> {
     let table = tables::find("emara-III.2")?;
     let names = ["breast-cancer", "german", "australian", "ssl:Text"];
@@ -87,7 +87,7 @@ pub(crate) fn hamming(bench: &Bench<'_>) -> Result<Findings> {
     Ok(found)
 }
 
-/// (bound, least objective) for growing distance from the true labels; one row in 200 keeps its label.
+/// Pairs (bound, smallest objective) for increasing distance from the true labels; one row in 200 keeps its label.
 fn sweep(rows: &Rows, protocol: &Protocol, rng: &mut Pcg64) -> Result<Vec<(f64, f64)>> {
     const DRAWS: usize = 41;
     let kappa = protocol.few.as_ref().and_then(|f| f.kappa).unwrap_or(0.01);
@@ -113,7 +113,7 @@ fn sweep(rows: &Rows, protocol: &Protocol, rng: &mut Pcg64) -> Result<Vec<(f64, 
     Ok(points)
 }
 
-/// ½C*²·(1 − p)ᵀKp + C·C*·yᵀK(1 − p) with the linear kernel: sums of rows suffice.
+/// ½C*²·(1 − p)ᵀKp + C·C*·yᵀK(1 − p) with the linear kernel, computed from sums of rows.
 fn bound(x: &Matrix, y: &[f64], labeled: &[usize], c: f64, kappa: f64) -> f64 {
     let cols = x.cols();
     let (mut positive, mut negative, mut known) = (vec![0.0; cols], vec![0.0; cols], vec![0.0; cols]);
@@ -132,7 +132,7 @@ fn bound(x: &Matrix, y: &[f64], labeled: &[usize], c: f64, kappa: f64) -> f64 {
     0.5 * unlabeled * unlabeled * dot(&negative, &positive) + c * unlabeled * dot(&known, &negative)
 }
 
-/// Spearman's rank correlation, ties by order.
+/// Rank correlation of Spearman, with ties ranked by order.
 fn spearman(points: &[(f64, f64)]) -> f64 {
     let ranks = |value: &dyn Fn(&(f64, f64)) -> f64| {
         let mut order: Vec<usize> = (0..points.len()).collect();
@@ -147,7 +147,7 @@ fn spearman(points: &[(f64, f64)]) -> f64 {
     1.0 - 6.0 * apart / (n * (n * n - 1.0))
 }
 
-/// A learner whose time is measured; variant and weight of the unlabeled rows where they are not the usual.
+/// A learner whose time is measured, with its variant and weight of the unlabeled rows if they are not the defaults.
 #[derive(Debug)]
 struct Timed {
     name: &'static str,
@@ -161,7 +161,7 @@ const TIMED: [Timed; 3] = [
     Timed { name: "linear DA", learner: "linear-da", variant: None },
 ];
 
-/// Seconds of SUBMOD-S3VM and linear DA in decades of rows: sparse binary rows of 122 columns, two classes.
+/// Seconds of SUBMOD-S3VM and linear DA for powers of ten of rows: sparse binary rows with 122 columns and two classes.
 pub(crate) fn scaling(bench: &Bench<'_>) -> Result<Findings> {
     let sizes: &[usize] = if bench.options.quick {
         &[1_000, 10_000, 100_000]
@@ -189,7 +189,7 @@ pub(crate) fn scaling(bench: &Bench<'_>) -> Result<Findings> {
             .iter()
             .map(|(p, t)| {
                 format!(
-                    "{} rows {:.3} s, {:.1} % right, {:.1} evaluations a row",
+                    "{} rows {:.3} s, {:.1} % right, {:.1} evaluations per row",
                     p[0],
                     t[0],
                     100.0 * t[1],
@@ -213,7 +213,7 @@ pub(crate) fn scaling(bench: &Bench<'_>) -> Result<Findings> {
     Ok(found)
 }
 
-/// Seconds, accuracy, and evaluations a row.
+/// Seconds, accuracy, and evaluations per row.
 fn timed(rows: usize, way: usize, seed: u64) -> Result<[f64; 3]> {
     let (x, truth) = connections(rows, seed)?;
     let mut known = Labels { classes: truth.classes.clone(), of: vec![None; rows] };
@@ -227,7 +227,7 @@ fn timed(rows: usize, way: usize, seed: u64) -> Result<[f64; 3]> {
     }
     options.scaling = Some(ScalingChoice::NONE);
     options.compare = false;
-    // short ones many times, since the clock of a thread moves in steps of milliseconds
+    // repeat short runs, because the CPU clock of a thread has a resolution of milliseconds
     let times = (100_000 / rows).clamp(1, 20);
     let copies: Vec<Matrix> = (1..times).map(|_| x.clone()).collect();
     let start = Clock::start();
@@ -243,7 +243,7 @@ fn timed(rows: usize, way: usize, seed: u64) -> Result<[f64; 3]> {
     Ok([seconds, right as f64 / rows as f64, evaluations / rows as f64])
 }
 
-/// Least-squares slope of the logarithms.
+/// Least-squares slope of the logarithms of the points.
 fn slope(points: &[[f64; 2]]) -> f64 {
     let logs: Vec<[f64; 2]> = points.iter().map(|p| p.map(f64::ln)).collect();
     let n = logs.len().max(1) as f64;
@@ -253,7 +253,7 @@ fn slope(points: &[[f64; 2]]) -> f64 {
     across / logs.iter().map(|p| (p[0] - x).powi(2)).sum::<f64>().max(1e-300)
 }
 
-/// Rows like those of KDD-99: 17 ones among 122 columns, each class with columns it likes.
+/// Rows similar to KDD-99: 17 ones among 122 columns, with frequent columns that depend on the class.
 fn connections(rows: usize, seed: u64) -> Result<(Matrix, Labels)> {
     let rng = &mut Pcg64::seed_from_u64(seed);
     let (mut indptr, mut indices, mut of) = (vec![0], Vec::new(), Vec::new());
@@ -276,8 +276,8 @@ fn connections(rows: usize, seed: u64) -> Result<(Matrix, Labels)> {
     Ok((Matrix::csr(indptr, indices, values, 122)?, labels))
 }
 
-/// Quality beside SVMlin's own program: text1 and g50c with their own draws, 20 Newsgroups comp against rec with three; λ as
-/// there. Its figures are medians, and so are ours.
+/// Accuracy compared with the program SVMlin, with the same λ: text1 and g50c with their own draws, 20 Newsgroups comp against rec
+/// with three draws. The published figures and ours are medians.
 pub(crate) fn svmlin(bench: &Bench<'_>) -> Result<Findings> {
     let pieces: Vec<(&str, f64, usize, Way)> =
         [("text1", 0.001, 3), ("g50c", 0.1, 10), ("news-comp-rec", 0.001, 3)]
@@ -344,10 +344,10 @@ fn beside_svmlin(bench: &Bench<'_>, name: &str, lambda: f64, draws: usize, way: 
 mod tests {
     use super::*;
 
-    /// The printed p-values are one-sided: 0.0427, 0.0307, 0.0025; recomputed from the printed means 0.0410, 0.0308,
-    /// 0.0025.
+    /// The published one-sided p-values are 0.0427, 0.0307 and 0.0025; recomputed from the published means they are 0.0410, 0.0308
+    /// and 0.0025.
     #[test]
-    fn printed_means_give_the_printed_tests() {
+    fn tests_on_published_means_give_published_p_values() {
         let mut judged = Vec::new();
         for id in ["emara-III.2", "emara-III.7"] {
             let table = tables::find(id).unwrap();
@@ -362,13 +362,13 @@ mod tests {
     }
 
     #[test]
-    fn slopes_are_exponents() {
+    fn slope_is_the_exponent_of_a_power_law() {
         let line: Vec<[f64; 2]> = (1..6).map(|i| [f64::from(i), 3.0 * f64::from(i).powf(1.5)]).collect();
         assert!((slope(&line) - 1.5).abs() < 1e-12);
     }
 
     #[test]
-    fn rank_correlation_is_spearmans() {
+    fn rank_correlation_matches_spearman() {
         let line: Vec<(f64, f64)> = (0..9).map(|i| (f64::from(i), f64::from(i * i))).collect();
         assert_eq!(spearman(&line), 1.0);
         let back: Vec<(f64, f64)> = line.iter().map(|(a, b)| (*a, -b)).collect();

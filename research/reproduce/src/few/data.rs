@@ -1,4 +1,4 @@
-//! Rows with labels for tables about few labels.
+//! Data sets of tables about few labels.
 
 use crate::data::existing;
 use crate::data::terms::{Recipe, Vocabulary};
@@ -12,14 +12,14 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
 
-/// Rows, all labels, and the draws of labeled rows that come with them.
+/// Rows with all labels, and draws of labeled rows that are part of the data.
 #[derive(Debug, Clone)]
 pub struct Rows {
-    /// One example a row.
+    /// One example per row.
     pub x: Matrix,
-    /// Classes; of two the second is positive.
+    /// Classes; with two classes the second is positive.
     pub labels: Labels,
-    /// Rows whose labels may be used, a list a draw.
+    /// Labeled rows, one list per draw.
     pub splits: Vec<Vec<usize>>,
 }
 
@@ -27,7 +27,7 @@ const LIBSVM: &str = "the LIBSVM data page";
 const SSL: &str = "the benchmark of the book Semi-Supervised Learning (2006)";
 const LDS: &str = "Chapelle and Zien's sets (2005)";
 
-/// LIBSVM files of two classes: name, files, positive class.
+/// LIBSVM files with two classes: name, files, positive class.
 const TWO_CLASSES: &[(&str, &[&str], &str)] = &[
     ("sonar", &["libsvm/sonar_scale.xz"], "1"),
     ("ionosphere", &["libsvm/ionosphere_scale.xz"], "-1"),
@@ -80,7 +80,7 @@ impl Rows {
         }
     }
 
-    /// The rows of a draw: as many as the protocol says, with its share of positives where it must be made, scaled.
+    /// Draws scaled rows: their number and, if necessary, the share of positives follow the protocol.
     pub fn draw(&self, protocol: &Protocol, rng: &mut Pcg64) -> Result<Self> {
         let share = protocol.few.as_ref().and_then(|f| f.ratio);
         let kept = match protocol.split {
@@ -104,7 +104,7 @@ impl Rows {
         Ok(rows)
     }
 
-    /// So many rows at random; thinned to a share of positives that is not their own by more than 5 points.
+    /// Selects `wanted` rows at random; if the share of positives differs from `share` by more than 5 points, one class is thinned.
     fn some(&self, wanted: usize, share: Option<f64>, rng: &mut Pcg64) -> Option<Vec<usize>> {
         let mut order: Vec<usize> = (0..self.labels.of.len()).collect();
         order.shuffle(rng);
@@ -114,8 +114,8 @@ impl Rows {
             return (wanted < order.len()).then(|| sorted(order[..wanted].to_vec()));
         };
         let negatives = order.len() - positives;
-        let most = (positives as f64 / share).min(negatives as f64 / (1.0 - share)).min(wanted as f64);
-        let take = [(most * (1.0 - share)) as usize, (most * share) as usize];
+        let size = (positives as f64 / share).min(negatives as f64 / (1.0 - share)).min(wanted as f64);
+        let take = [(size * (1.0 - share)) as usize, (size * share) as usize];
         let mut taken = [0usize; 2];
         order.retain(|&i| {
             let c = usize::from(self.labels.of[i] == Some(1));
@@ -125,7 +125,7 @@ impl Rows {
         Some(sorted(order))
     }
 
-    /// So many rows, class by class in proportion.
+    /// Selects `wanted` rows, stratified by class.
     fn in_proportion(&self, wanted: usize, rng: &mut Pcg64) -> Vec<usize> {
         let n = self.labels.of.len();
         let mut kept = Vec::new();
@@ -144,7 +144,7 @@ fn sorted(mut rows: Vec<usize>) -> Vec<usize> {
     rows
 }
 
-/// All rows of a file, with its own classes.
+/// Reads all rows of a file with its classes.
 fn whole(path: &Path) -> Result<Rows> {
     let set = read(path, &ReadOptions::default())?;
     Ok(Rows { x: set.x, labels: set.labels, splits: Vec::new() })
@@ -154,7 +154,7 @@ fn signed(positive: impl Iterator<Item = bool>) -> Labels {
     Labels { classes: vec!["-".into(), "+".into()], of: positive.map(|p| Some(u32::from(p))).collect() }
 }
 
-/// Files one after the other, one class against the rest.
+/// Reads files one after the other, with one class against the rest.
 fn two_classes(folder: &Path, files: &[&str], positive: &str) -> Result<Rows> {
     let sets = files.iter().map(|f| whole(&existing(folder, f, LIBSVM)?)).collect::<Result<Vec<_>>>()?;
     let cols = sets.iter().map(|s| s.x.cols()).max().unwrap_or(0);
@@ -169,7 +169,7 @@ fn two_classes(folder: &Path, files: &[&str], positive: &str) -> Result<Rows> {
     Ok(Rows { x, labels: signed(of.into_iter()), splits: Vec::new() })
 }
 
-/// A file with its draws of labeled rows.
+/// Reads a file with its draws of labeled rows.
 fn with_splits(folder: &Path, stem: &str, labeled: usize, origin: &str) -> Result<Rows> {
     let mut rows = whole(&existing(folder, &format!("{stem}.libsvm.xz"), origin)?)?;
     let path = existing(folder, &format!("{stem}.splits-l{labeled}.txt.xz"), origin)?;
@@ -182,7 +182,7 @@ fn with_splits(folder: &Path, stem: &str, labeled: usize, origin: &str) -> Resul
             Ok(numbers) if numbers.iter().all(inside) => {
                 rows.splits.push(sorted(numbers.into_iter().map(|r| r - 1).collect()));
             }
-            _ => return Err(Failure::Content(format!("{}: a line is no list of rows", path.display()))),
+            _ => return Err(Failure::Content(format!("{}: a line is not a list of rows", path.display()))),
         }
     }
     Ok(rows)
@@ -208,10 +208,10 @@ fn eset2(folder: &Path) -> Result<Rows> {
     Ok(Rows { x, labels: signed(positive.into_iter()), splits: Vec::new() })
 }
 
-/// Columns of KDD Cup 99 that hold symbols.
+/// Columns of KDD Cup 99 with symbols.
 const SYMBOLS: [usize; 3] = [1, 2, 3];
 
-/// KDD Cup 99, a tenth: symbols as one column a value; attacks are positive.
+/// The 10 % sample of KDD Cup 99 with one-hot encoded symbols; attacks are positive.
 fn connections(folder: &Path) -> Result<Rows> {
     let path = existing(folder, "kdd99/kddcup.data_10_percent.xz", "the KDD Cup 1999")?;
     let bytes = read_whole(&path, &Limits { max_bytes: 1 << 30, ..Limits::default() })?;
@@ -266,10 +266,10 @@ fn cover(folder: &Path) -> Result<Rows> {
     }
 }
 
-/// Words of posts.
+/// Terms of posts.
 const RECIPE: Recipe = Recipe { min_letters: 2, min_documents: 2, stems: false };
 
-/// 20 Newsgroups: posts of some groups, some of which are positive; tf·idf, rows of length 1.
+/// 20 Newsgroups: posts of the groups `taken`, with `positives` as positive groups, as tf·idf rows of length 1.
 fn newsgroups(folder: &Path, taken: &[&str], positives: &[&str]) -> Result<Rows> {
     let path = existing(folder, "text/20news-bydate.tar.xz", "20 Newsgroups, by date")?;
     let bad = |e: std::io::Error| Failure::Content(format!("{}: {e}", path.display()));

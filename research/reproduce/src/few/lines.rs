@@ -1,4 +1,4 @@
-//! Two-moons-two-lines (figures 4.2 and 4.3): what each learner makes of one label a class, counted and drawn.
+//! Two-moons-two-lines (figures 4.2 and 4.3): errors and plots of learners with one label per class.
 
 use crate::failure::Result;
 use crate::run::{Bench, seed_of};
@@ -29,7 +29,7 @@ fn toy(noise: f64, seed: u64) -> Result<Toy> {
     Ok(Toy { x, class, known, problem: Targets { y, cost: vec![1.0; ROWS] } })
 }
 
-/// A learner by name for one of the views (1, 2) or both (0); `alone` leaves the unlabeled rows out.
+/// Fits a learner by name to one of the views (1, 2) or to both (0); `alone` leaves out the unlabeled rows.
 fn model(toy: &Toy, name: &str, more: &Value, view: usize, alone: bool) -> Result<Model> {
     let mut params = json!({ "views": "1..2;3..4", "kernels": "rbf=2;linear", "view": view });
     if let (Value::Object(all), Value::Object(more)) = (&mut params, more) {
@@ -47,7 +47,7 @@ fn wrong(toy: &Toy, model: &Model) -> Result<f64> {
     Ok(100.0 * wrong as f64 / (ROWS - 2) as f64)
 }
 
-/// Name, learner, its parameters, whether it has the labels alone, noise.
+/// Name, learner, its parameters, whether it uses only labeled rows, noise.
 fn ways() -> Vec<(&'static str, &'static str, Value, bool, f64)> {
     let along = json!({ "gamma_a": 0.01, "gamma_i": 1.0 });
     let apart = |share: [f64; 2]| json!({ "gamma_a": 0.01, "gamma_i": 1.0, "shares": share });
@@ -65,11 +65,11 @@ fn ways() -> Vec<(&'static str, &'static str, Value, bool, f64)> {
     ]
 }
 
-/// Errors of every learner in each view and of both together.
+/// Errors of each learner in each view and in both together.
 pub(crate) fn moons_and_lines(bench: &Bench<'_>) -> Result<String> {
     let runs = bench.options.repetitions.unwrap_or(20);
     let mut out = format!(
-        "{ROWS} rows, one label a class, {runs} draws; rbf (gamma 2) on the moons, linear on the lines. Mean error % of the rows \
+        "{ROWS} rows, one label per class, {runs} draws; rbf (gamma 2) on the moons, linear on the lines. Mean error % of the rows \
          without a label, and on how many draws at most 1 % are wrong.\n\n\
          | learner | noise | moons | lines | both | draws solved |\n|---|--:|--:|--:|--:|--:|\n"
     );
@@ -97,7 +97,7 @@ pub(crate) fn moons_and_lines(bench: &Bench<'_>) -> Result<String> {
 const SIZE: f64 = 220.0;
 const CELLS: usize = 55;
 
-/// Three learners under each other, the two views side by side.
+/// Draws three learners in rows and the two views in columns.
 fn drawn(seed: u64) -> Result<String> {
     let toy = toy(0.1, seed_of(seed, 0))?;
     let (width, height) = (2.0 * SIZE + 30.0, 3.0 * (SIZE + 26.0) + 10.0);
@@ -126,7 +126,7 @@ fn drawn(seed: u64) -> Result<String> {
     Ok(out)
 }
 
-/// One view: where the function is positive, the rows in it, labels large.
+/// Draws one view: the region of positive values and the rows, with large labeled rows.
 fn panel(toy: &Toy, model: &Model, column: usize, out: &mut String) -> Result<()> {
     let mut points = vec![[0.0; 2]; ROWS];
     for (i, p) in points.iter_mut().enumerate() {
@@ -186,7 +186,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn six_panels_hold_all_rows() {
+    fn six_panels_show_all_rows() {
         let svg = drawn(1).unwrap();
         assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"));
         assert_eq!(svg.matches("<circle").count(), 6 * ROWS);

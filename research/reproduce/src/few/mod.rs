@@ -1,4 +1,4 @@
-//! Tables about few labels: rows are drawn, a few keep their label, and what a method finds for the others is scored.
+//! Tables about few labels: rows are drawn, a few keep their label, and the inferred labels of the others are scored.
 
 pub(crate) mod claims;
 mod data;
@@ -22,40 +22,40 @@ use rand_pcg::Pcg64;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// One draw: rows, and which of them keep their label.
+/// One draw of rows and of the labeled rows among them.
 #[derive(Debug, Clone)]
 pub struct Task {
     /// The rows, scaled, with all labels.
     pub rows: Arc<Rows>,
-    /// Rows whose label may be used, ascending.
+    /// Labeled rows, ascending.
     pub labeled: Vec<usize>,
     /// The protocol of the row.
     pub protocol: Protocol,
-    /// The protocol's own part about few labels.
+    /// Protocol part of few labels.
     pub few: Few,
-    /// Whether the share of positives is that of the labels instead of the true one, and all else the default.
+    /// Whether the share of positives is that of the labels instead of the true one, and all parameters have their defaults.
     pub honest: bool,
-    /// Parameters of the learner beside those of the protocol.
+    /// Additional parameters of the learner.
     pub set: serde_json::Map<String, serde_json::Value>,
-    /// Width of the kernel in units of the median distance, where it is chosen from a grid.
+    /// Kernel width in units of the median distance, if it is chosen from a grid.
     pub width: f64,
-    /// Which draw it is: what is kept of it must not depend on which others count.
+    /// Number of the draw, a part of the cache key, which must not depend on the other draws that count.
     pub draw: usize,
 }
 
-/// Values of the grid where a table prints the best of one.
+/// Grid of λ for tables that publish the best of a grid.
 const LAMBDAS: [f64; 3] = [1e-3, 1e-2, 1e-1];
 const WIDTHS: [f64; 3] = [0.5, 1.0, 2.0];
-/// The grid of rows with C*/C (Emara), who does not say how the other machines were set, beside the learner's own λ; of large
-/// sets a part of it, for time.
+/// Grid of λ for rows with C*/C (Emara, who does not state the settings of the other learners), in addition to the default λ of the
+/// learner; large sets use a part of it to save time.
 const OF_PEERS: [f64; 13] = [1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0];
 const OF_LARGE: [f64; 4] = [1e-3, 1e-2, 0.1, 1.0];
 
-/// Where the worst of many draws count, and for a user, a row with more rows at hand is large: ten draws of the others take
-/// seconds.
+/// Number of rows above which a row is large if the worst of many draws count, or with the conditions of a user; ten draws of
+/// smaller rows take seconds.
 const LARGE_OF_WORST: usize = 100_000;
 
-/// Runs what the options ask of a table.
+/// Runs the part of a table that the options select.
 pub fn table(bench: &Bench<'_>, table: &Table) -> Result<Findings> {
     let ways = chosen_ways(bench, table)?;
     let rows = chosen_rows(table, bench.options)?;
@@ -89,7 +89,7 @@ fn chosen_ways(bench: &Bench<'_>, table: &Table) -> Result<Vec<Way>> {
     Ok(found)
 }
 
-/// Every way on every draw of a row.
+/// Runs all methods on all draws of a row.
 fn runs(bench: &Bench<'_>, row: &Row, ways: &[Way], honest: bool) -> BTreeMap<Way, Runs> {
     let same = |verdict, why: String| ways.iter().map(|w| (*w, Err((verdict, why.clone())))).collect();
     if row.data == Availability::Missing {
@@ -125,7 +125,7 @@ fn all_draws(bench: &Bench<'_>, row: &Row, way: Way, tasks: &[Task]) -> Runs {
     best.map(|(_, outcomes)| outcomes).ok_or_else(|| (Verdict::NotRun, "no draw".to_string()))
 }
 
-/// λ and width: those of the protocol, or a grid unless λ is `fixed`.
+/// Values of λ and width: those of the protocol, or a grid unless λ is `fixed`.
 fn grid(protocol: &Protocol, way: Way, fixed: bool) -> Vec<(Option<f64>, f64)> {
     let few = protocol.few.as_ref();
     let lambda = few.and_then(|f| f.lambda);
@@ -172,7 +172,7 @@ fn one(bench: &Bench<'_>, row: &Row, way: Way, task: &Task, (k, all): (usize, us
     })
 }
 
-/// The draws of a row that count.
+/// Draws of a row that count.
 fn draws(bench: &Bench<'_>, row: &Row, honest: bool) -> Result<Vec<Task>> {
     let usual = if honest { Scaling::None } else { row.protocol.scaling };
     let scaling = bench.options.scaling.unwrap_or(usual);
@@ -223,13 +223,13 @@ fn draws(bench: &Bench<'_>, row: &Row, honest: bool) -> Result<Vec<Task>> {
     Ok(tasks)
 }
 
-/// So many of `all` ranks, the middles of equal parts: a few of the worst draws stand for all of them.
+/// Selects `wanted` of `all` ranks, in the middles of equal parts, so that a few of the worst draws represent all of them.
 fn spread(all: usize, wanted: usize) -> Vec<usize> {
     let wanted = wanted.clamp(1, all);
     (0..wanted).map(|k| (2 * k + 1) * all / (2 * wanted)).collect()
 }
 
-/// So many rows at random, one of each class at least.
+/// Selects `labeled` rows at random, with at least one per class.
 fn some_of_each(rows: &Rows, labeled: usize, rng: &mut Pcg64) -> Result<Vec<usize>> {
     let classes = rows.labels.classes.len();
     let mut order: Vec<usize> = (0..rows.labels.of.len()).collect();
@@ -243,7 +243,7 @@ fn some_of_each(rows: &Rows, labeled: usize, rng: &mut Pcg64) -> Result<Vec<usiz
             return Ok(found);
         }
     }
-    Err(Failure::Content(format!("no draw of {labeled} rows holds all {classes} classes")))
+    Err(Failure::Content(format!("no draw of {labeled} rows has all {classes} classes")))
 }
 
 #[cfg(test)]
@@ -253,7 +253,7 @@ mod tests {
     use crate::tables::find;
 
     #[test]
-    fn absent_data_is_missing() {
+    fn absent_data_gives_missing_cells() {
         let table = find("emara-III.2").unwrap();
         let options = Options { folder: "/nonexistent".into(), ..Options::default() };
         let bench = Bench::new(&options, &|_| ());
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_few_ranks_stand_for_all() {
+    fn selected_ranks_are_spread_over_all() {
         assert_eq!(spread(10, 1), [5]);
         assert_eq!(spread(10, 3), [1, 5, 8]);
         assert_eq!(spread(10, 10), (0..10).collect::<Vec<_>>());
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn draws_hold_every_class() {
+    fn draws_contain_every_class() {
         let rows = ways::tests::blobs(60);
         let rng = &mut Pcg64::seed_from_u64(1);
         for _ in 0..50 {

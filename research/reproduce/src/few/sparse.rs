@@ -16,7 +16,7 @@ use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
 use std::fmt::Write;
 
-/// Rows and which of them are labeled.
+/// Rows, and the indices of labeled rows.
 struct Draw {
     train: Rows,
     labeled: Vec<usize>,
@@ -26,7 +26,7 @@ fn outputs(model: &Model, x: &Matrix) -> Result<Vec<f64>> {
     Ok(model.decision(x.view())?)
 }
 
-/// The share of rows, but those named, on the wrong side.
+/// Share of the rows on the wrong side, without the rows `but`.
 fn wrong(scores: &[f64], labels: &Labels, but: &[usize]) -> f64 {
     let counted = (0..scores.len()).filter(|i| !but.contains(i));
     let off = counted.clone().filter(|&i| labels.of[i] != Some(u32::from(scores[i] > 0.0))).count();
@@ -41,7 +41,7 @@ fn problem(draw: &Draw) -> Targets {
     Targets { cost: vec![1.0; y.len()], y }
 }
 
-/// A model on the way: method, power of the Laplacian, basis functions, share of unlabeled rows right, seconds.
+/// An intermediate model: method, power of the Laplacian, basis functions, share of unlabeled rows right, seconds.
 type Line = (&'static str, usize, usize, f64, f64);
 
 const GAMMA: [f64; 2] = [1e-3, 0.1];
@@ -49,8 +49,8 @@ const KERNEL: Kernel = Kernel::Rbf { gamma: 0.02 };
 const WAYS: [(&str, usize); 4] = [("decoupled", 1), ("decoupled", 2), ("greedy", 1), ("greedy", 2)];
 const BASES: [usize; 3] = [100, 300, 1000];
 
-/// Even against odd digits of MNIST, 100 labels: what more basis functions bring, and cost. One graph for all; the pursuit
-/// goes on from 100 functions to 300 and 1000, so each line has the seconds of those before it in it.
+/// Accuracy and time for increasing numbers of basis functions on even against odd digits of MNIST with 100 labels. All models use
+/// one graph. The pursuit continues from 100 functions to 300 and 1000, so each line includes the seconds of those before it.
 pub(crate) fn large(bench: &Bench<'_>) -> Result<String> {
     if bench.options.quick {
         return Ok("Left out by --quick.\n".into());
@@ -97,7 +97,7 @@ fn even_and_odd(bench: &Bench<'_>) -> Result<Draw> {
     Ok(Draw { train: Rows { x: values, labels, splits: Vec::new() }, labeled })
 }
 
-/// One method with more and more functions.
+/// Runs one method with increasing numbers of basis functions.
 fn along(
     bench: &Bench<'_>,
     draw: &Draw,
@@ -136,7 +136,7 @@ fn along(
     Ok(lines)
 }
 
-/// Scores moved so that the share of positives is that of the labels.
+/// Shifts scores so that the share of positives equals that of the labels.
 fn balanced(scores: &[f64], draw: &Draw) -> Vec<f64> {
     let positive = draw.labeled.iter().filter(|&&i| draw.train.labels.of[i] == Some(1)).count();
     let share = positive as f64 / draw.labeled.len().max(1) as f64;

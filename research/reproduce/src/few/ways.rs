@@ -1,4 +1,4 @@
-//! Methods of the tables about few labels, each a learner of the registry with parameters.
+//! Methods of the tables about few labels, which are learners of the library with parameters.
 
 use super::Task;
 use crate::clock::Clock;
@@ -16,25 +16,25 @@ use std::collections::BTreeMap;
 /// A method of a table about few labels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Way {
-    /// Labels alone.
+    /// Supervised learning from the labels.
     Svm,
-    /// Label switching: linear at scale, or with the hinge and a kernel.
+    /// Label switching: the linear learner, or with the hinge loss and a kernel.
     Tsvm,
-    /// Label switching with the hinge.
+    /// Label switching with the hinge loss.
     Jtsvm,
     /// Deterministic annealing.
     Da,
-    /// The same in kernel form, squared hinge.
+    /// Deterministic annealing with a kernel and the squared hinge loss.
     DaHinge2,
-    /// The same, square loss.
+    /// Deterministic annealing with a kernel and the square loss.
     DaSquare,
-    /// Gradient descent on the non-convex objective.
+    /// Gradient descent on the nonconvex objective.
     GradTsvm,
-    /// The relaxed problem.
+    /// The relaxed problem (QP-S3VM).
     Qp,
-    /// Greedy, as in the thesis.
+    /// Greedy maximization as in the thesis.
     Submod,
-    /// Greedy from both ends and Parzen, polished.
+    /// Greedy maximization from both classes and Parzen windows, with a local search.
     Polished,
     /// The rows most similar to the positives.
     Parzen,
@@ -42,7 +42,7 @@ pub enum Way {
     Propagation,
 }
 
-/// Every way with its name in the tables.
+/// All methods with their names in the tables.
 pub const WAYS: &[(&str, Way)] = &[
     ("SVM", Way::Svm),
     ("TSVM", Way::Tsvm),
@@ -59,7 +59,7 @@ pub const WAYS: &[(&str, Way)] = &[
 ];
 
 impl Way {
-    /// The way of that name, in upper or lower case.
+    /// Finds a method by its name, ignoring case.
     pub fn by_name(name: &str) -> Result<Self> {
         let found = WAYS.iter().find(|(n, _)| n.eq_ignore_ascii_case(name));
         found.map(|(_, w)| *w).ok_or_else(|| {
@@ -68,17 +68,17 @@ impl Way {
         })
     }
 
-    /// Its name in the tables.
+    /// Name of the method in the tables.
     pub fn name(self) -> &'static str {
         WAYS.iter().find(|(_, w)| *w == self).map_or("?", |(n, _)| n)
     }
 
-    /// Whether it uses labeled rows alone.
+    /// Whether the method uses only labeled rows.
     pub fn is_supervised(self) -> bool {
         self == Self::Svm
     }
 
-    /// Whether it cuts the graph of the kernel.
+    /// Whether the method cuts the graph of the kernel.
     fn cuts(self) -> bool {
         matches!(self, Self::Qp | Self::Submod | Self::Polished | Self::Parzen)
     }
@@ -88,9 +88,9 @@ impl Way {
         !self.is_supervised() && !self.cuts() && self != Self::Propagation
     }
 
-    /// Whether rows get the sign of the function, whatever share of positives that is: Emara's DA is linear, as SVMlin's,
-    /// which writes signs. By its sensitivity and specificity it calls 0.02 % of W8A positive, 73 % of Diabetes, 86 % of
-    /// Cov-Type.
+    /// Whether labels are the signs of the decision values, independent of the share of positives. DA of Emara is linear, like that of
+    /// SVMlin, which writes signs. By its sensitivity and specificity, it labels 0.02 % of W8A, 73 % of Diabetes and 86 % of
+    /// Cov-Type as positive.
     fn takes_the_sign(self, task: &Task) -> bool {
         self == Self::Da && task.protocol.kernel == "linear" && task.few.kappa.is_some() && !task.honest
     }
@@ -139,7 +139,7 @@ impl Way {
         }
     }
 
-    /// The protocol's cost, or the one λ stands for.
+    /// Cost of the protocol, or the cost that corresponds to λ.
     fn cost(task: &Task) -> f64 {
         match task.few.kappa {
             Some(_) => task.protocol.c,
@@ -148,7 +148,7 @@ impl Way {
     }
 }
 
-/// The strength of the cut as the row says: ρ, or the thesis's C*/C.
+/// Parameters of the cut from the protocol of the row: ρ, or C*/C of the thesis.
 fn polished(kernel: &str, c: f64, few: &Few) -> Value {
     match few.rho {
         Some(rho) => json!({ "kernel": kernel, "c": c, "rho": rho }),
@@ -156,7 +156,7 @@ fn polished(kernel: &str, c: f64, few: &Few) -> Value {
     }
 }
 
-/// Runs a way on a draw and scores what it finds for the rows without a label.
+/// Runs a method on a draw and scores the inferred labels.
 pub fn run(way: Way, task: &Task) -> Result<Outcome> {
     let truth = &task.rows.labels;
     let mut known = Labels { classes: truth.classes.clone(), of: vec![None; truth.of.len()] };
@@ -187,7 +187,7 @@ pub fn run(way: Way, task: &Task) -> Result<Outcome> {
     score(task, &known, &class, (objective, &facts), seconds)
 }
 
-/// The share of each class among the rows without a label; of two classes that of the second.
+/// True share of each class among the unlabeled rows; with two classes that of the second.
 fn true_ratio(task: &Task) -> ParamValue {
     let truth = &task.rows.labels;
     let mut open = vec![true; truth.of.len()];
@@ -204,7 +204,7 @@ fn true_ratio(task: &Task) -> ParamValue {
     }
 }
 
-/// The width of the protocol, or a multiple of the median distance of (at most 500) rows: γ = 1/(2σ²).
+/// Kernel width of the protocol, or a multiple of the median distance of at most 500 rows: γ = 1/(2σ²).
 fn gamma(task: &Task) -> Option<Gamma> {
     if task.protocol.kernel == "linear" {
         return None;
@@ -264,7 +264,8 @@ pub(crate) mod tests {
     use super::*;
     use evermargin::Matrix;
 
-    /// Two groups of points on a line; what varies beside it varies less than the groups do, or a cut would follow it.
+    /// Two groups of points along a line; other coordinates vary less than the distance of the groups, because a cut would follow
+    /// them otherwise.
     pub(crate) fn blobs(n: usize) -> Rows {
         let side = |i: usize| (i % 2) as f64;
         let x =
@@ -275,12 +276,12 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn every_way_runs_and_tells_what_its_tables_ask() {
+    fn every_method_runs_and_has_the_measures_of_its_tables() {
         for table in crate::tables::all().unwrap().iter().filter(|t| t.has_few_labels()) {
             let protocol = table.rows[0].protocol.clone();
             let mut few = protocol.few.clone().unwrap();
             few.lambda = Some(0.01);
-            (few.center, few.kappa) = (None, few.kappa.map(|_| 0.01)); // settings of Sonar suit Sonar
+            (few.center, few.kappa) = (None, few.kappa.map(|_| 0.01)); // the settings of Sonar do not fit other data
             let labeled = vec![0, 1, 2, 3];
             let task = Task {
                 rows: blobs(60).into(),

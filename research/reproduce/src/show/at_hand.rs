@@ -1,4 +1,4 @@
-//! Which data files are there, whole, and where the others come from.
+//! Lists the data files that are present and complete, and the sources of the others.
 
 use crate::failure::{Failure, Result};
 use serde::Deserialize;
@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use std::path::Path;
 
-/// What the tables read, with checksums, and what nobody here could find.
+/// Files that the tables read, with checksums, and data that are not available.
 const KNOWN: &str = include_str!("../../data-sets.json");
 
 #[derive(Debug, Deserialize)]
@@ -36,7 +36,7 @@ struct Absent {
     origin: String,
 }
 
-/// How a file was found.
+/// State of a data file.
 #[derive(Debug, PartialEq)]
 enum State {
     Whole,
@@ -48,12 +48,12 @@ fn known() -> Result<DataCatalog> {
     serde_json::from_str(KNOWN).map_err(|e| Failure::Content(format!("data-sets.json: {e}")))
 }
 
-/// The names of all data files.
+/// Names of all data files.
 pub(crate) fn files() -> Vec<String> {
     known().map_or_else(|_| Vec::new(), |known| known.files.into_iter().map(|f| f.path).collect())
 }
 
-/// The file as it was packed, or packed otherwise with the same content, is whole.
+/// State of a file. It is complete if the packed file or its unpacked content has the checksum.
 fn state(folder: &Path, file: &File) -> Result<State> {
     let path = folder.join(&file.path);
     if !path.is_file() {
@@ -75,7 +75,7 @@ fn hash(bytes: &[u8]) -> String {
     })
 }
 
-/// A line a file, sums at the end.
+/// One line per file, with totals at the end.
 pub fn list(folder: &Path) -> Result<String> {
     let known = known()?;
     let (mut out, mut sums) = (String::new(), [0; 3]);
@@ -94,7 +94,7 @@ pub fn list(folder: &Path) -> Result<String> {
     }
     let _ = writeln!(
         out,
-        "\n{} of {} files whole, {} with other content, {} missing, in {}\n\nNot at hand (their cells are missing):",
+        "\n{} of {} files complete, {} with other content, {} missing, in {}\n\nNot available (their cells are missing):",
         sums[0],
         known.files.len(),
         sums[1],
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_are_told_apart() {
+    fn state_follows_from_the_checksums() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("a"), "abc").unwrap();
         let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_folder_misses_everything() {
+    fn all_files_of_an_empty_folder_are_missing() {
         let text = list(Path::new("/nonexistent")).unwrap();
         assert!(text.contains("MISSING") && text.contains("0 of 106 files whole"), "{text}");
         assert!(text.contains("from ") && text.contains("KDD Cup 99 full"));

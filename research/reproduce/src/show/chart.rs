@@ -1,4 +1,4 @@
-//! Curves as SVG: one figure, its axes with round numbers, a color and a name a curve.
+//! Figures as SVG: axes with round numbers, and a color and a name per curve.
 
 use crate::findings::Figure;
 use std::fmt::Write;
@@ -10,14 +10,14 @@ const RIGHT: f64 = 700.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 310.0;
 
-/// Distinguishable by those who see fewer colors (Okabe and Ito).
+/// Colors that color-blind readers can distinguish (Okabe and Ito).
 const COLORS: [&str; 8] =
     ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8a6d00", "#56b4e9", "#e69f00", "#444444"];
 
 /// Lines after the first eight are dashed.
 const DASHES: [&str; 3] = ["", "6 3", "2 3"];
 
-/// One axis: where a value stands.
+/// An axis, which maps values to positions.
 struct Axis {
     min: f64,
     max: f64,
@@ -48,7 +48,7 @@ impl Axis {
         self.from + (scale(value) - a) / (b - a) * (self.to - self.from)
     }
 
-    /// Round numbers along the axis: powers of ten, or steps of 1, 2 or 5.
+    /// Positions of labels: powers of ten, or steps of 1, 2 or 5.
     fn marks(&self) -> Vec<f64> {
         if self.log {
             let (a, b) = (self.min.log10().round() as i32, self.max.log10().round() as i32);
@@ -72,7 +72,7 @@ fn number(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_string()
 }
 
-/// The figure; nothing if it has no points.
+/// SVG of a figure; empty if it has no points.
 pub fn svg(figure: &Figure) -> String {
     let points = || figure.series.iter().flat_map(|s| &s.points);
     let Some(x) = Axis::new(points().map(|p| p[0]), figure.log_x, (LEFT, RIGHT)) else {
@@ -155,7 +155,7 @@ fn axes(x: &Axis, y: &Axis, figure: &Figure, out: &mut String) {
     );
 }
 
-/// Text that means nothing to HTML.
+/// Escapes text for HTML.
 pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn powers_of_ten_stand_at_equal_steps() {
+    fn powers_of_ten_are_equidistant() {
         let drawn = svg(&figure(vec![[10.0, 1.0], [100.0, 10.0], [1000.0, 100.0]], true));
         let middle = f64::midpoint(LEFT, RIGHT);
         assert!(
@@ -188,14 +188,14 @@ mod tests {
     }
 
     #[test]
-    fn marks_are_round_and_within() {
+    fn axis_labels_are_round_and_within_the_range() {
         let axis = Axis::new([0.0, 100.0].into_iter(), false, (0.0, 1.0)).unwrap();
         assert_eq!(axis.marks(), [0.0, 20.0, 40.0, 60.0, 80.0, 100.0]);
         assert_eq!([number(0.5), number(1e6), number(20.0), number(0.0)], ["0.5", "1e6", "20", "0"]);
     }
 
     #[test]
-    fn odd_points_are_passed_over() {
+    fn points_that_are_not_finite_are_skipped() {
         assert_eq!(svg(&figure(vec![], false)), "");
         assert_eq!(svg(&figure(vec![[f64::NAN, 1.0]], false)), "");
         let flat = svg(&figure(vec![[1.0, 5.0], [2.0, 5.0], [3.0, f64::INFINITY]], false));

@@ -1,4 +1,4 @@
-//! Short tables for the pages of the book, between `<!-- begin ID -->` and `<!-- end ID -->`: print and ours, a column a method.
+//! Short tables for the pages of the book, between `<!-- begin ID -->` and `<!-- end ID -->`: published and measured values, one column per method.
 
 use super::{Around, text};
 use crate::failure::{Failure, Result};
@@ -9,7 +9,7 @@ use std::fmt::Write;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// Renews the tables of every page of a folder that has marks for them.
+/// Updates the tables of all pages of a folder that have markers for them.
 pub fn write(folder: &Path, reports: &[Report], around: &Around) -> Result<()> {
     let fault = |path: &Path, e: std::io::Error| Failure::Content(format!("{}: {e}", path.display()));
     let entries = std::fs::read_dir(folder).map_err(|e| fault(folder, e))?;
@@ -19,9 +19,9 @@ pub fn write(folder: &Path, reports: &[Report], around: &Around) -> Result<()> {
     let known: Vec<String> = tables::all()?.into_iter().map(|table| table.id).collect();
     for page in pages {
         let old = std::fs::read_to_string(&page).map_err(|e| fault(&page, e))?;
-        let one = |page: String, report: &Report| renewed(&page, &report.id, &short(report, around));
+        let one = |page: String, report: &Report| updated(&page, &report.id, &short(report, around));
         let new = reports.iter().fold(old.clone(), one);
-        let new = renewed(&new, "summary", &summary(&new, reports, &known));
+        let new = updated(&new, "summary", &summary(&new, reports, &known));
         if new != old {
             std::fs::write(&page, new).map_err(|e| fault(&page, e))?;
         }
@@ -29,7 +29,7 @@ pub fn write(folder: &Path, reports: &[Report], around: &Around) -> Result<()> {
     Ok(())
 }
 
-/// Where the content between the marks of a name is.
+/// Range of the content between the markers of a name.
 fn place(page: &str, name: &str) -> Option<Range<usize>> {
     let begin = format!("<!-- begin {name} -->\n");
     let start = page.find(&begin)? + begin.len();
@@ -37,17 +37,17 @@ fn place(page: &str, name: &str) -> Option<Range<usize>> {
     Some(start..start + length)
 }
 
-/// The page with other content between the marks of a name.
-fn renewed(page: &str, name: &str, content: &str) -> String {
+/// The page with new content between the markers of a name.
+fn updated(page: &str, name: &str, content: &str) -> String {
     let Some(old) = place(page, name) else { return page.to_string() };
     format!("{}{content}{}", &page[..old.start], &page[old.end..])
 }
 
-const HEAD: &str = "\nEach line is of the last run of its table; its page has the command.\n\n\
+const HEAD: &str = "\nEach line is from the last run of its table; the page of the table has the command.\n\n\
     | table | run | reproduced | better | worse | different | not judged | missing | not run | rates met | of rates | unexplained |\n\
     |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
 
-/// How the cells of every table came out, a line a table: lines of tables that are not among the reports stay.
+/// Verdict counts of all tables, one line per table; lines of tables that are not among the reports do not change.
 fn summary(page: &str, reports: &[Report], known: &[String]) -> String {
     let mut lines = place(page, "summary").map(|old| counted(&page[old])).unwrap_or_default();
     lines.retain(|(id, _)| known.contains(id));
@@ -90,7 +90,7 @@ fn summary(page: &str, reports: &[Report], known: &[String]) -> String {
 
 const COUNTS: usize = 11;
 
-/// The lines of a summary that was written before.
+/// Lines of an earlier summary.
 fn counted(summary: &str) -> Vec<(String, [usize; COUNTS])> {
     let one = |line: &str| {
         let (id, counts) = line.strip_prefix("| `")?.split_once("` | ")?;
@@ -106,20 +106,21 @@ fn line(name: &str, counts: &[usize], out: &mut String) {
     let _ = writeln!(out, "| {name} | {} |", cells.join(" | "));
 }
 
-/// Rates of a table, or what a statement says.
+/// Rates of a table, or the notes of a statement.
 fn short(report: &Report, around: &Around) -> String {
     let how = format!("from `{}`, seed {}, {}", around.command_for(&report.id), around.seed, around.day);
     let Some(table) = &report.table else {
         return format!("\n{}. {how}.\n\n{}\n\n", report.title, report.notes.trim());
     };
-    let mut out = format!("\n**{}.** Print → ours; {how}: {}.\n\n", table.title, text::tally(&report.counts));
+    let mut out =
+        format!("\n**{}.** Published → ours; {how}: {}.\n\n", table.title, text::tally(&report.counts));
     for metric in shown(table, &report.cells) {
         grid(table, &report.cells, &metric, &mut out);
     }
     out
 }
 
-/// The rates of a published table if there are any, else every measure.
+/// Rates of a published table if there are any, otherwise all measures.
 fn shown(table: &Table, cells: &[Judged]) -> Vec<String> {
     let any = table.kind == Kind::Published && table.columns.iter().any(Column::is_accuracy);
     let mut found: Vec<String> = Vec::new();
@@ -157,7 +158,7 @@ fn grid(table: &Table, cells: &[Judged], metric: &str, out: &mut String) {
     out.push('\n');
 }
 
-/// `94.64 → 76.95 ▼`: the sign where ours is worse.
+/// Text such as `94.64 → 76.95 ▼`, with the sign if the measured value is worse.
 fn cell(j: &Judged) -> String {
     let digits = text::digits_of(j);
     let ours = j.summary().map_or_else(|| "–".to_string(), |(mean, _)| format!("{mean:.digits$}"));
@@ -171,7 +172,7 @@ mod tests {
     use crate::judge::Counts;
 
     #[test]
-    fn tables_are_renewed_between_their_marks_alone() {
+    fn update_changes_only_the_text_between_markers() {
         let report = Report {
             id: "x".into(),
             title: "So it is".into(),
@@ -184,13 +185,13 @@ mod tests {
         let around =
             Around { tables: Vec::new(), options: vec!["--slow".into()], seed: 1, day: "today".into() };
         let page = "a\n<!-- begin x -->\nold\n<!-- end x -->\nb\n<!-- begin y -->\n<!-- end y -->\n";
-        let new = renewed(page, "x", &short(&report, &around));
+        let new = updated(page, "x", &short(&report, &around));
         assert!(
             new.starts_with("a\n<!-- begin x -->\n\nSo it is.")
                 && new.ends_with("<!-- end x -->\nb\n<!-- begin y -->\n<!-- end y -->\n")
         );
         assert!(!new.contains("old") && new.contains("`evermargin-reproduce x --slow`"));
-        assert_eq!(renewed(&new, "x", &short(&report, &around)), new);
+        assert_eq!(updated(&new, "x", &short(&report, &around)), new);
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("p.md"), page).unwrap();
         write(folder.path(), &[report], &around).unwrap();
@@ -198,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_statement_shows_every_measure_and_a_published_table_its_rates() {
+    fn statements_show_all_measures_and_published_tables_their_rates() {
         let of = |kind: Kind| {
             let table = Table { kind, ..tables::find("ertekin-nc-chosen").unwrap() };
             let cells = crate::judge::judge(&table, &crate::findings::Findings::default(), |_, _| true);
@@ -209,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_summary_keeps_the_lines_of_tables_that_were_not_run() {
+    fn summary_keeps_lines_of_tables_that_were_not_run() {
         let mut all = tables::all().unwrap();
         let known: Vec<String> = all.iter().map(|table| table.id.clone()).collect();
         let (table, other) = (all.remove(0), &known[1]);
@@ -229,12 +230,12 @@ mod tests {
              | `{id}` | 9 | 9 | 9 | 9 | 9 | 9 | 9 | 9 | 9 | 9 | 9 |\n\
              | `gone` | 9 | 9 | 9 | 9 | 9 | 9 | 9 | 9 | 9 | 9 | 9 |\n<!-- end summary -->"
         );
-        let new = renewed(&old, "summary", &summary(&old, std::slice::from_ref(&report), &known));
+        let new = updated(&old, "summary", &summary(&old, std::slice::from_ref(&report), &known));
         let kept = format!("| `{other}` | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 1 |");
         assert!(new.contains(&kept) && !new.contains("gone"), "{new}");
         assert!(new.contains(&format!("| `{id}` | 5 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 3 | 4 | 0 |")), "{new}");
         assert!(new.contains("| **all** | 6 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 12 | 14 | 1 |"), "{new}");
         assert!(new.contains("12 of 14 published rates are met, 85.7 %; 1 of the other 2 have no"), "{new}");
-        assert_eq!(renewed(&new, "summary", &summary(&new, &[report], &known)), new);
+        assert_eq!(updated(&new, "summary", &summary(&new, &[report], &known)), new);
     }
 }

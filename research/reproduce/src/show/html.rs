@@ -1,5 +1,5 @@
-//! What was found, as one page of HTML that needs nothing else: a summary, and a part for each table that opens in its place.
-//! Without the newer selectors of CSS, and on paper, everything is shown one after the other.
+//! Report as one self-contained HTML page: a summary, and a section per table that opens in place of the summary. Without newer
+//! CSS selectors, and on paper, all sections are shown one after the other.
 
 use super::chart::escaped;
 use super::{Around, page};
@@ -13,22 +13,24 @@ use std::path::Path;
 
 const STYLE: &str = include_str!("report.css");
 
-/// Whether the page could be written: asked before the work, not after it.
+/// Checks before the work that the page can be written.
 pub fn check(file: &Path) -> Result<()> {
     let folder = file.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     match (file.is_dir(), folder.is_dir()) {
-        (true, _) => Err(Failure::Unknown(format!("--report {}: it is a folder", file.display()))),
-        (_, false) => Err(Failure::Unknown(format!("--report {}: there is no such folder", file.display()))),
+        (true, _) => Err(Failure::Unknown(format!("--report {}: this is a folder", file.display()))),
+        (_, false) => {
+            Err(Failure::Unknown(format!("--report {}: the folder does not exist", file.display())))
+        }
         (false, true) => Ok(()),
     }
 }
 
-/// Writes the page, whole or not at all.
+/// Writes the page atomically.
 pub fn write(file: &Path, reports: &[Report], sum: &Counts, around: &Around) -> Result<()> {
     Ok(evermargin_io::write_atomic(file, document(reports, sum, around).as_bytes())?)
 }
 
-/// The whole page.
+/// Text of the page.
 pub fn document(reports: &[Report], sum: &Counts, around: &Around) -> String {
     let mut out = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -112,7 +114,7 @@ fn rest(sum: &Counts) -> String {
     }
 }
 
-/// Class, word and count of each way to come out.
+/// Class, word and count of each verdict.
 fn shares(counts: &Counts) -> [(&'static str, &'static str, usize); 7] {
     [
         ("reproduced", "reproduced", counts.cells_reproduced),
@@ -125,7 +127,7 @@ fn shares(counts: &Counts) -> [(&'static str, &'static str, usize); 7] {
     ]
 }
 
-/// A line divided as the cells came out.
+/// A bar divided by verdicts.
 pub(super) fn bar(counts: &Counts) -> String {
     let all: usize = shares(counts).iter().map(|s| s.2).sum();
     if all == 0 {
@@ -142,7 +144,7 @@ pub(super) fn bar(counts: &Counts) -> String {
     out
 }
 
-/// The processor and how many threads it runs, where the system tells.
+/// Name of the processor, if the system provides it, and the number of its threads.
 fn machine() -> String {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     format!("{}, {threads} threads, {}", processor(), std::env::consts::OS)
@@ -180,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_is_whole_and_needs_no_network() {
+    fn page_is_complete_and_needs_no_network() {
         let report = report();
         let text = document(std::slice::from_ref(&report), &report.counts, &around());
         for part in [
@@ -211,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_written_in_place_or_refused() {
+    fn page_is_written_or_the_path_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("out.html");
         check(&file).unwrap();

@@ -1,5 +1,5 @@
-//! What was found, as sections of a Markdown file: one a table, each between two comments, so that a section can be
-//! written anew without touching the others.
+//! Report as sections of a Markdown file, one per table. Each section is between two comments, so that it can be replaced
+//! without changing the others.
 
 use crate::failure::{Failure, Result};
 use crate::judge::{Counts, Judged};
@@ -11,13 +11,13 @@ use std::fmt::Write;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Methods and rows that a comparison by ranks needs.
+/// Minimum numbers of methods and rows for a comparison by ranks.
 const RANKED: (usize, usize) = (3, 10);
 
-/// Differences of results that count as none.
+/// Maximum difference of results that counts as equal.
 const EQUAL: f64 = 1e-9;
 
-/// A section: how it was run, every cell, ranks where methods are compared on many rows, remarks.
+/// Text of a section: the command, all cells, ranks if methods are compared on many rows, remarks.
 pub fn section(name: &str, report: &Report, around: &Around) -> String {
     let mut out = format!("## {name}\n\n{}.\n\n", report.title);
     let command = around.command_for(&report.id);
@@ -68,7 +68,7 @@ fn scaling_name(p: &Protocol) -> String {
     name.unwrap_or_default()
 }
 
-/// The protocol of a row, in short.
+/// Short text of the protocol of a row.
 pub(crate) fn protocol(p: &Protocol) -> String {
     if p.is_empty() {
         return String::new();
@@ -111,7 +111,7 @@ pub(crate) fn protocol(p: &Protocol) -> String {
     text
 }
 
-/// Ranks of methods on the rows that were run, as Markdown; empty where there is nothing to rank.
+/// Ranks of methods on the rows that were run, as Markdown; empty if there are too few methods or rows.
 pub(crate) fn ranks_of(table: &Table, judged: &[Judged]) -> String {
     let rows: Vec<&Row> =
         table.rows.iter().filter(|row| judged.iter().any(|j| j.data_set == row.name)).collect();
@@ -120,7 +120,7 @@ pub(crate) fn ranks_of(table: &Table, judged: &[Judged]) -> String {
     out
 }
 
-/// Ranks of methods by a measure and tests between the last method and each other, published and ours, on the rows that
+/// Published and measured ranks of methods by each measure, and tests of the last method against the others, on the rows that
 /// have both.
 fn compare(table: &Table, rows: &[&Row], judged: &[Judged], out: &mut String) {
     let mut metrics: Vec<&str> = Vec::new();
@@ -177,7 +177,7 @@ fn ranked(metric: &str, methods: &[&str], rows: &[(&str, Vec<f64>, Vec<f64>)], o
     out.push_str(&line(&format!("Wilcoxon p, {} against it", methods[last]), tests));
 }
 
-/// Mean and deviation, in the digits of a cell's unit.
+/// Mean and standard deviation with the given number of decimals.
 pub fn spread(values: &[f64], decimals: usize) -> String {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
@@ -189,7 +189,7 @@ pub fn spread(values: &[f64], decimals: usize) -> String {
     }
 }
 
-/// Puts a section into a file: in the place of the one of that name, else at the end.
+/// Writes a section into a file: replaces the section with this name, or appends it.
 pub fn write(path: &Path, name: &str, section: &str) -> Result<()> {
     let fault = |e: std::io::Error| Failure::Content(format!("{}: {e}", path.display()));
     let old = if path.exists() { std::fs::read_to_string(path).map_err(fault)? } else { String::new() };
@@ -209,7 +209,7 @@ fn replaced(old: &str, name: &str, section: &str) -> String {
     }
 }
 
-/// The day, as year-month-day (Howard Hinnant's algorithm for civil dates).
+/// Current date as year-month-day (Howard Hinnant's algorithm for civil dates).
 pub fn today() -> String {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
     let days = (seconds / 86_400) as i64 + 719_468;
@@ -227,7 +227,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_section_has_every_cell_and_how_it_was_run() {
+    fn section_has_the_command_and_all_cells() {
         let mut wanted = crate::tables::find("ertekin-waveform-imbalance").unwrap();
         wanted.rows.truncate(1);
         wanted.rows[0].protocol.train = 300;
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn days_look_like_days() {
+    fn date_has_the_form_year_month_day() {
         let day = today();
         assert_eq!(day.len(), 10);
         assert!(day.as_str() > "2020-01-01");

@@ -1,4 +1,4 @@
-//! What was found, for people: in a terminal, as Markdown, as a page. Nothing here changes a number.
+//! Reports of results: terminal output, Markdown and HTML. Nothing here changes a number.
 
 pub mod at_hand;
 pub mod chart;
@@ -8,24 +8,24 @@ pub mod markdown;
 mod page;
 pub mod text;
 
-/// How a run came about.
+/// Command line, seed and date of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Around {
-    /// Tables as they were asked for.
+    /// Requested tables.
     pub tables: Vec<String>,
-    /// The options of the command line, those with folders and files left out.
+    /// Options of the command line, without folders and files.
     pub options: Vec<String>,
-    /// Seed of every draw.
+    /// Random seed of all draws.
     pub seed: u64,
-    /// The day.
+    /// Date of the run.
     pub day: String,
 }
 
-/// More tables than a line of text should name.
+/// Number of tables from which they are not listed by name.
 const MANY: usize = 6;
 
 impl Around {
-    /// The command that all of it comes from.
+    /// Command of the whole run.
     pub fn command(&self) -> String {
         match self.tables.as_slice() {
             many if many.len() > MANY => self.command_for("TABLES"),
@@ -33,7 +33,7 @@ impl Around {
         }
     }
 
-    /// The command that shows this table alone.
+    /// Command that runs only this table.
     pub fn command_for(&self, table: &str) -> String {
         let words =
             ["evermargin-reproduce", table].into_iter().chain(self.options.iter().map(String::as_str));

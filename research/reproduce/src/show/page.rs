@@ -1,4 +1,4 @@
-//! A table's part of the page: published and ours in one grid a measure, curves, explanations, protocol.
+//! Section of a table in the HTML page: a grid of published and measured values per measure, curves, explanations, protocol.
 
 use super::chart::{escaped, svg};
 use super::{html, markdown, text};
@@ -8,7 +8,7 @@ use crate::tables::{Kind, Table};
 use crate::work::duration;
 use std::fmt::Write;
 
-/// Appends the part of a table or statement.
+/// Appends the section of a table or statement.
 pub(super) fn page(report: &Report, out: &mut String) {
     let _ = writeln!(
         out,
@@ -73,7 +73,7 @@ fn metrics(table: &Table) -> Vec<&str> {
     found
 }
 
-/// Rows by methods of one measure: ours with its spread, print, the difference in the color of its meaning.
+/// Grid of rows and methods for one measure: measured value with its spread, published value, and colored difference.
 fn grid(table: &Table, cells: &[Judged], metric: &str, out: &mut String) {
     let of: Vec<&Judged> = cells.iter().filter(|j| j.column.metric == metric).collect();
     let Some(first) = of.first() else { return };
@@ -141,7 +141,7 @@ fn whose(kind: Kind) -> &'static str {
     }
 }
 
-/// How many times the least of the row a time is, ours and in print: machines differ, ratios need not.
+/// Ratio of a time to the smallest time of the row, measured and published, because ratios are more comparable between machines.
 fn times(cell: &Judged, row: &[&Judged]) -> Option<String> {
     if cell.column.metric != "seconds" || row.len() < 2 {
         return None;
@@ -169,7 +169,7 @@ fn meaning(verdict: Verdict) -> (&'static str, &'static str) {
     }
 }
 
-/// Why cells came out worse; the same words are said once.
+/// Explanations of worse cells; equal texts are merged.
 fn reasons(table: &Table, cells: &[Judged], out: &mut String) {
     let counted = |c: &Judged| table.kind == Kind::Published && c.is_accuracy();
     let told = |c: &&Judged| c.verdict == Verdict::Worse && (counted(c) || !c.explanation.is_empty());
@@ -180,13 +180,13 @@ fn reasons(table: &Table, cells: &[Judged], out: &mut String) {
     together("Worse than print", cells.iter().filter(told).map(|c| (c, why(c))), out);
 }
 
-/// What is to be known of single cells.
+/// Remarks on cells.
 fn remarks(cells: &[Judged], out: &mut String) {
     let told = cells.iter().filter(|c| !c.remark.is_empty()).map(|c| (c, c.remark.clone()));
     together("Remarks on cells", told, out);
 }
 
-/// A list of texts, each with the cells it is about.
+/// A list of texts, each with its cells.
 fn together<'c>(title: &str, told: impl Iterator<Item = (&'c Judged, String)>, out: &mut String) {
     let mut remarks: Vec<(String, Vec<String>)> = Vec::new();
     for (cell, text) in told {
@@ -238,7 +238,7 @@ fn protocol(table: &Table, cells: &[Judged], out: &mut String) {
     out.push_str("</details>\n");
 }
 
-/// Markdown as HTML; HTML within it is shown, not obeyed.
+/// Converts Markdown to HTML; HTML within it is escaped.
 fn rendered(notes: &str) -> String {
     use pulldown_cmark::{Event, Options, Parser};
     let events = Parser::new_ext(notes, Options::ENABLE_TABLES).map(|event| match event {

@@ -1,11 +1,11 @@
-//! What was found, as text.
+//! Report as plain text.
 
 use crate::claims::CLAIMS;
 use crate::judge::{Counts, Judged, Verdict};
 use crate::tables::{Description, Kind, Table, Unit};
 use std::fmt::Write;
 
-/// The list of tables and claims.
+/// List of tables and statements.
 pub fn list(tables: &[Table], descriptions: &[Description]) -> String {
     let mut out = String::new();
     for table in tables {
@@ -26,7 +26,7 @@ pub fn list(tables: &[Table], descriptions: &[Description]) -> String {
     out
 }
 
-/// A line a cell: data set, method, measure, published, ours, difference, verdict, remark.
+/// One line per cell: data set, method, measure, published, ours, difference, verdict, remark.
 pub fn cells(table: &Table, judged: &[Judged]) -> String {
     let mut lines = vec![
         ["data set", "method", "measure", "published", "ours", "difference", "verdict", "remark"]
@@ -57,7 +57,7 @@ fn remarks<'t>(table: &'t Table, judged: &'t [Judged]) -> impl Iterator<Item = S
     table.remarks.iter().cloned().chain(of_rows)
 }
 
-/// How many cells came out how.
+/// Text of the counts of verdicts.
 pub fn tally(counts: &Counts) -> String {
     let mut text = format!(
         "{} cells run: {} reproduced, {} better, {} worse, {} different, {} not judged; {} missing, {} not run",
@@ -111,7 +111,7 @@ pub(crate) fn line(j: &Judged) -> [String; 8] {
     ]
 }
 
-/// Digits after the point: those of the unit, more for times below ten seconds.
+/// Number of decimals: that of the unit, and more for times below ten seconds.
 pub(crate) fn digits_of(j: &Judged) -> usize {
     match (j.column.unit, j.summary()) {
         (Unit::Seconds, Some((mean, _))) if mean < 0.1 => 4,
@@ -156,7 +156,7 @@ mod tests {
     use crate::tables::{all, descriptions, find};
 
     #[test]
-    fn lists_and_cells_are_readable() {
+    fn lists_and_cells_have_the_expected_columns() {
         assert!(list(&all().unwrap(), &descriptions().unwrap()).contains("ertekin-6.3"));
         let table = find("ertekin-6.3").unwrap();
         let row = &table.rows[0];

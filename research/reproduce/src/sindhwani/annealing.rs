@@ -1,8 +1,7 @@
-//! Deterministic annealing beside its rivals and beside fixed temperatures: tables 3.6 and 3.7.
+//! Deterministic annealing compared with other methods and with fixed temperatures: tables 3.6 and 3.7.
 //!
-//! Rows are divided into labeled, unlabeled, validation and test rows, class by class in proportion, so that the share of
-//! each class among the labels is the true one. All divisions are learned together (file `many.rs`); rows for validation and test
-//! take no part.
+//! Rows are split into labeled, unlabeled, validation and test rows, stratified by class, so that the labels have the true class
+//! shares. All splits are learned together (file `many.rs`); validation and test rows are not used for training.
 
 use super::many::{Draw, Pool, Scores, mean};
 use super::{asked, asked_method, repetitions};
@@ -20,8 +19,8 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
 
-/// A data set: its name in the tables and on disk, how many rows are labeled, unlabeled, for validation, for test, and how
-/// often it is divided (the source: 10 times). The grid is λ and the width of the kernel in median distances (0: linear).
+/// A data set: its name in the tables and on disk, the numbers of labeled, unlabeled, validation and test rows, and the number of
+/// splits (10 in the source). The grid has λ and the kernel width in median distances (0: linear).
 #[derive(Debug)]
 struct Set {
     name: &'static str,
@@ -62,7 +61,7 @@ const SETS: [Set; 4] = [
     },
 ];
 
-/// One division.
+/// One split of the rows.
 struct Division {
     draw: Draw,
     open: Vec<usize>,
@@ -70,7 +69,7 @@ struct Division {
     test: Vec<usize>,
 }
 
-/// Rows in random order, each class spread evenly over it, cut into parts.
+/// Splits rows in random order, with each class spread evenly, into parts.
 fn division(pool: &Pool, parts: [usize; 4], seed: u64) -> Division {
     let rng = &mut Pcg64::seed_from_u64(seed);
     let mut order: Vec<usize> = (0..pool.class.len()).collect();
@@ -91,7 +90,7 @@ fn division(pool: &Pool, parts: [usize; 4], seed: u64) -> Division {
     Division { draw: Draw { known, absent }, open, validation, test }
 }
 
-/// γ = 1/(2σ²), σ a multiple of the median distance of some 500 rows.
+/// Kernel with γ = 1/(2σ²), where σ is a multiple of the median distance of about 500 rows.
 fn kernel(x: &Matrix, width: f64) -> Kernel {
     if width == 0.0 {
         return Kernel::Linear;
@@ -115,11 +114,11 @@ fn machine(method: &str, kernel: Kernel, lambda: f64, labeled: usize) -> Result<
     })
 }
 
-/// Errors on unlabeled, validation and test rows of each division.
+/// Errors on unlabeled, validation and test rows of each split.
 type Errors = Vec<[f64; 3]>;
 
-/// Errors by the sign of f and, of two classes, by the score where the known share divides the unlabeled rows. (Machines
-/// that give the unlabeled rows labels keep these by the first reading.)
+/// Errors by the sign of f and, with two classes, by the threshold at which the unlabeled rows have the known class share. (With the
+/// sign, learners that label unlabeled rows keep these labels.)
 fn errors(bench: &Bench<'_>, set: &Set, method: &str, point: (f64, f64), runs: usize) -> Result<Vec<Errors>> {
     let rows = Rows::open(set.rows, &bench.options.folder)?;
     let pool = Pool::new(rows.x, &rows.labels);
@@ -148,12 +147,12 @@ fn errors(bench: &Bench<'_>, set: &Set, method: &str, point: (f64, f64), runs: u
     Ok(readings)
 }
 
-/// A number that was set by hand, in place of the grid.
+/// A value from `--set` that replaces the grid.
 fn number(bench: &Bench<'_>, name: &str) -> Option<f64> {
     bench.options.set.get(name).and_then(serde_json::Value::as_f64)
 }
 
-/// Runs methods on all sets at all points of their grids.
+/// Runs methods on all data sets with all settings of their grids.
 fn grid(bench: &Bench<'_>, methods: &[&'static str]) -> Result<Findings> {
     let points = |set: &Set| match (number(bench, "lambda"), number(bench, "width")) {
         (Some(lambda), Some(width)) => vec![(lambda, width)],
@@ -189,8 +188,8 @@ fn grid(bench: &Bench<'_>, methods: &[&'static str]) -> Result<Findings> {
     Ok(found)
 }
 
-/// By validation a setting is chosen for each division; at best it is the one with the least mean, for each column. How a
-/// class is read from f is a part of the setting.
+/// Records errors with a setting chosen by validation for each split, and with the setting of the smallest mean for each column. The
+/// reading of classes from f is a part of the setting.
 fn record(found: &mut Findings, set: &str, method: &str, grid: &[Errors]) {
     let runs = grid.first().map_or(0, Vec::len);
     let least = |k: usize| (1..grid.len()).fold(0, |b, p| if grid[p][k][1] < grid[b][k][1] { p } else { b });
@@ -218,7 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn divisions_hold_each_class_in_proportion() {
+    fn splits_are_stratified() {
         let class: Vec<u32> = (0..200).map(|i| u32::from(i % 5 == 0)).collect();
         let pool = Pool { x: Matrix::dense(vec![0.0; 200], 200, 1).unwrap(), class, classes: 2 };
         let d = division(&pool, [20, 100, 10, 60], 3);
@@ -230,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_are_chosen_by_validation_or_by_what_is_measured() {
+    fn settings_are_chosen_by_validation_or_by_the_smallest_mean() {
         let grid = vec![vec![[0.4, 0.0, 0.5], [0.2, 0.5, 0.1]], vec![[0.1, 0.3, 0.2], [0.3, 0.1, 0.9]]];
         let mut found = Findings::default();
         record(&mut found, "s", "m", &grid);

@@ -1,4 +1,4 @@
-//! Naive Bayes on counts of words, alone and in co-training (Blum & Mitchell 1998): rivals whose numbers the source quotes.
+//! Naive Bayes on word counts, alone and in co-training (Blum & Mitchell 1998); the source quotes its results.
 
 use super::many::Draw;
 use evermargin::MatrixView;
@@ -6,12 +6,12 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
 
-/// Rounds of co-training, pages looked at in a round, and those of each class that a view labels in it.
+/// Number of rounds of co-training, of candidate pages per round, and of pages per class that a view labels in a round.
 const ROUNDS: usize = 30;
 const SEEN: usize = 75;
 const LABELED: [usize; 2] = [3, 1];
 
-/// Scores of all rows: log odds of class 1 by the words of labeled rows, every word once more than it was seen.
+/// Log odds of class 1 for all rows, from the words of labeled rows with Laplace smoothing (one more count per word).
 fn odds(counts: MatrixView<'_>, known: &[(usize, u32)]) -> Vec<f64> {
     let mut words = [vec![1.0; counts.cols()], vec![1.0; counts.cols()]];
     let mut rows = [1.0_f64, 1.0];
@@ -38,12 +38,12 @@ fn labels(draw: &Draw, class: &[u32]) -> Vec<(usize, u32)> {
     draw.known.iter().map(|&i| (i, class[i])).collect()
 }
 
-/// The words of one view and the labels alone.
+/// Scores from the words of one view and the labels.
 pub(super) fn alone(counts: MatrixView<'_>, class: &[u32], draw: &Draw) -> Vec<f64> {
     odds(counts, &labels(draw, class))
 }
 
-/// Two views that label pages for each other; scores of the first.
+/// Scores of the first view after co-training of both views.
 pub(super) fn together(views: [MatrixView<'_>; 2], class: &[u32], draw: &Draw, seed: u64) -> Vec<f64> {
     let mut known = labels(draw, class);
     let mut open: Vec<usize> = (0..class.len()).filter(|i| !draw.known.contains(i)).collect();
@@ -71,17 +71,17 @@ mod tests {
     use evermargin::Matrix;
 
     #[test]
-    fn odds_are_those_of_words_seen_once_more() {
+    fn odds_have_laplace_smoothing() {
         let x = Matrix::dense(vec![2.0, 0.0, 0.0, 1.0, 1.0, 1.0], 3, 2).unwrap();
         let found = odds(x.view(), &[(0, 1), (1, 0)]);
-        // class 1: words 3 and 1 of 4; class 0: 1 and 2 of 3
+        // smoothed counts of the two words: 3 and 1 of 4 in class 1, 1 and 2 of 3 in class 0
         let (first, second) = ((0.75_f64 / (1.0 / 3.0)).ln(), (0.25_f64 / (2.0 / 3.0)).ln());
         assert!((found[2] - (first + second)).abs() < 1e-12);
     }
 
     #[test]
-    fn views_teach_each_other() {
-        // word 0 or 1 of the first view tells the class, but the labeled rows have other words; the second view tells too
+    fn co_training_uses_labels_of_the_other_view() {
+        // words 0 and 1 of the first view determine the class, but labeled rows have other words; the second view also determines it
         let (mut page, mut link, mut class) = (Vec::new(), Vec::new(), Vec::new());
         for i in 0..400u32 {
             let c = i % 2;

@@ -1,7 +1,6 @@
 //! Four data sets in and out of sample (tables 2.6 and 2.9), and letters of Isolet (2.3).
 //!
-//! Widths, neighbors and powers of the Laplacian machines are those others published for the same sets (Melacci & Belkin
-//! 2011, as the digest quotes them).
+//! Kernel widths, neighbors and powers of the Laplacian are those that Melacci & Belkin (2011) published for the same data sets.
 
 use super::many::{Draw, Pool, Scores, mean};
 use super::paths;
@@ -23,8 +22,8 @@ use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// A data set: its name in the tables and on disk, labels, of each class at least, width of the kernel, neighbors and power
-/// of the graph.
+/// A data set: its name in the tables and on disk, number of labels and minimum per class, kernel width, neighbors and power of
+/// the graph.
 #[derive(Debug)]
 struct Set {
     name: &'static str,
@@ -44,7 +43,7 @@ const SETS: [Set; 4] = [
 ];
 
 impl Set {
-    /// Draws of labels: ten are published, of Coil20 none, so more of our own for methods that do not take long.
+    /// Number of draws of labels: ten are published, but none for Coil20, for which fast methods use more draws of our own.
     fn runs(&self, bench: &Bench<'_>, method: &str) -> usize {
         let slow = method.ends_with("TSVM") || method == "LDS";
         repetitions(bench, if self.name == "Coil20" && !slow { 40 } else { 10 })
@@ -62,13 +61,13 @@ impl Set {
     }
 }
 
-/// Methods of table 2.6; the first stands for LapRLS too, on the same space.
+/// Methods of table 2.6; the first also runs LapRLS in the same space.
 const METHODS: [&str; 8] =
     ["LapSVM", "SVM", "RLS", "TSVM", "gradTSVM", "label-propagation", "SVM (n)", "RLS (n)"];
-/// Rivals that are not learners of the library.
+/// Methods that are not learners of the library.
 const RIVALS: [&str; 3] = ["Graph-Trans", "Graph-density", "LDS"];
 
-/// ρ of distances along dense regions, for LDS and for Graph-density, and the spread that coordinates of LDS leave out.
+/// Values of ρ of distances along dense regions for LDS and for Graph-density, and the share of the variance that LDS drops.
 const PATHS: [f64; 5] = [0.0, 1.0, 4.0, 16.0, 64.0];
 const DENSE: [f64; 8] = [1.0, 2.0, 4.0, 8.0, 12.0, 16.0, 32.0, 64.0];
 const LEFT: f64 = 0.1;
@@ -81,7 +80,7 @@ fn rbf(gamma: Kernel, mut params: Value) -> Value {
     params
 }
 
-/// Learners and parameters of a method of table 2.6; the best mean counts.
+/// Learners and parameters of a method of table 2.6; the setting with the best mean counts.
 fn settings(set: &Set, method: &str) -> Vec<(&'static str, Value)> {
     let linear = matches!(set.name, "g50c" | "mac-win");
     let mut out = Vec::new();
@@ -131,12 +130,12 @@ fn settings(set: &Set, method: &str) -> Vec<(&'static str, Value)> {
     out
 }
 
-/// Whether a method is given the share of each class.
+/// Whether a learner gets the true class shares.
 fn is_told_shares(name: &str) -> bool {
     name.ends_with("tsvm")
 }
 
-/// Errors of each draw.
+/// Error of each draw.
 fn errors(name: &str, params: &Value, pool: &Pool, draws: &[Draw]) -> Result<Vec<f64>> {
     let of = |scores: &Scores, draws: &[Draw]| -> Vec<f64> {
         draws.iter().enumerate().map(|(k, d)| scores.error(k, &pool.class, &pool.open(d))).collect()
@@ -161,7 +160,7 @@ fn open(bench: &Bench<'_>, set: &Set) -> Result<(Pool, Vec<Vec<usize>>)> {
     Ok((Pool::new(rows.x, &rows.labels), rows.splits))
 }
 
-/// Errors of the gradient machine on coordinates along dense regions, every setting.
+/// Errors of the gradient TSVM on coordinates along dense regions, for all settings.
 fn low_density(pool: &Pool, draws: &[Draw]) -> Result<Vec<Vec<f64>>> {
     let mut all = Vec::new();
     for rho in PATHS {
@@ -174,8 +173,8 @@ fn low_density(pool: &Pool, draws: &[Draw]) -> Result<Vec<Vec<f64>>> {
     Ok(all)
 }
 
-/// Errors of the machine with the Gaussian kernel of distances along dense regions, every setting. The kernel is that of the
-/// authors, not always a positive one.
+/// Errors of an SVM with the Gaussian kernel of distances along dense regions, for all settings. The kernel is that of the authors
+/// and not always positive definite.
 fn dense_paths(pool: &Pool, draws: &[Draw]) -> Result<Vec<Vec<f64>>> {
     let n = pool.class.len();
     let mut all = Vec::new();
@@ -195,7 +194,7 @@ fn dense_paths(pool: &Pool, draws: &[Draw]) -> Result<Vec<Vec<f64>>> {
     Ok(all)
 }
 
-/// Errors of the spectral graph transducer, one class against the rest, every number of neighbors.
+/// Errors of the spectral graph transducer, one-vs-rest, for all numbers of neighbors.
 fn transduced(pool: &Pool, draws: &[Draw]) -> Result<Vec<Vec<f64>>> {
     let mut all = Vec::new();
     for neighbors in [3, 5, 10, 20, 50, 100] {
@@ -216,7 +215,7 @@ fn transduced(pool: &Pool, draws: &[Draw]) -> Result<Vec<Vec<f64>>> {
     Ok(all)
 }
 
-/// Errors of a method of table 2.6 on its draws, by the names it stands for.
+/// Errors of a method of table 2.6 on its draws, by the names of its columns.
 fn transductive(
     bench: &Bench<'_>,
     set: &Set,
@@ -267,7 +266,7 @@ fn transductive(
 pub(crate) fn four_sets(bench: &Bench<'_>) -> Result<Findings> {
     let mut items = Vec::new();
     for set in SETS.iter().filter(|s| asked(bench, s.name) && !(bench.options.quick && s.name == "Uspst")) {
-        // shortest paths, eigenvectors and gradTSVM of many classes take longer than everything else
+        // shortest paths, eigenvectors and gradTSVM with many classes are the slowest
         let hurry = bench.options.quick && set.name != "g50c";
         let rivals = if hurry { &[][..] } else { &RIVALS };
         let many = hurry && set.name == "Coil20";
@@ -294,7 +293,7 @@ pub(crate) fn four_sets(bench: &Bench<'_>) -> Result<Findings> {
     Ok(found)
 }
 
-/// Errors of a setting: on unlabeled and on test rows of each draw.
+/// Errors of a setting on unlabeled and on test rows of each draw.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Point {
     method: String,
@@ -303,7 +302,7 @@ struct Point {
     test: Vec<f64>,
 }
 
-/// Adds the draws of other rows to those of the same settings.
+/// Merges the draws of equal settings.
 fn join(all: &mut Vec<Point>, more: Vec<Point>) {
     if all.is_empty() {
         *all = more;
@@ -315,14 +314,14 @@ fn join(all: &mut Vec<Point>, more: Vec<Point>) {
     }
 }
 
-/// Rows in random order, and every fourth of them held out.
+/// Rows in random order, with every fourth row held out.
 fn divided(mut rows: Vec<usize>, held: usize, seed: u64) -> [Vec<usize>; 2] {
     rows.shuffle(&mut Pcg64::seed_from_u64(seed));
     let (test, train): (Vec<_>, Vec<_>) = rows.into_iter().enumerate().partition(|(i, _)| i % 4 == held);
     [train, test].map(|part| part.into_iter().map(|(_, row)| row).collect())
 }
 
-/// One of four chunks of the rows without labels held out, labels being "as before" (the source).
+/// Results with one of four chunks of the unlabeled rows held out; the labels are "as before" (the source).
 fn chunk(bench: &Bench<'_>, set: &Set, held: usize, runs: usize) -> Result<Vec<Point>> {
     let (all, mut splits) = open(bench, set)?;
     let seed = |number: usize| seed_of(bench.options.seed, number);
@@ -341,7 +340,7 @@ fn chunk(bench: &Bench<'_>, set: &Set, held: usize, runs: usize) -> Result<Vec<P
     Ok(out)
 }
 
-/// Errors of every setting.
+/// Errors of all settings.
 fn points(set: &Set, pool: &Pool, other: &Pool, draws: &[Draw]) -> Result<Vec<Point>> {
     let rows: Vec<usize> = (0..other.class.len()).collect();
     let mut out = Vec::new();
@@ -408,7 +407,7 @@ pub(crate) fn out_of_sample(bench: &Bench<'_>) -> Result<Findings> {
     Ok(found)
 }
 
-/// Utterances of one speaker, and of all.
+/// Number of utterances of one speaker, and of all.
 const SPEAKER: usize = 52;
 const UTTERANCES: usize = 1560;
 
@@ -427,7 +426,7 @@ fn letters(bench: &Bench<'_>) -> Result<[Pool; 2]> {
     Ok([first.part(&(0..UTTERANCES).collect::<Vec<_>>()), test])
 }
 
-/// Errors of a method on unlabeled and on test rows, a speaker each.
+/// Errors of a method on unlabeled and on test rows, with one labeled speaker each.
 fn speakers(bench: &Bench<'_>, method: &str, count: usize) -> Result<Vec<(String, [Vec<f64>; 2])>> {
     let [pool, test] = letters(bench)?;
     let speaker = |s: usize| Draw::of((SPEAKER * s..SPEAKER * (s + 1)).collect());
@@ -484,7 +483,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn draws_of_the_same_setting_are_joined() {
+    fn draws_of_equal_settings_are_merged() {
         let point = |open: f64| Point {
             method: "SVM".into(),
             setting: "c".into(),
@@ -498,7 +497,7 @@ mod tests {
     }
 
     #[test]
-    fn chunks_part_all_rows_and_leave_labels_out() {
+    fn chunks_partition_all_unlabeled_rows() {
         let known = [3, 7, 8];
         let others: Vec<usize> = (0..23).filter(|row| !known.contains(row)).collect();
         let mut held = Vec::new();
@@ -513,7 +512,7 @@ mod tests {
     }
 
     #[test]
-    fn every_setting_is_one_a_learner_takes() {
+    fn learners_accept_all_settings() {
         for set in &SETS {
             for method in &METHODS[1..] {
                 let all = settings(set, method);

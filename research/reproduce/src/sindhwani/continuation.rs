@@ -1,24 +1,24 @@
-//! The continuation method (Chapelle, Chi & Zien 2006), a rival of tables 3.1 and 3.2.
+//! The continuation method (Chapelle, Chi & Zien 2006), a method of tables 3.1 and 3.2.
 //!
 //! Problem: (λ/2)|w|² + (1/l) Σ ½max(0, 1 − yᵢfᵢ)² + (λᵤ/u) Σ ½exp(−3fⱼ²), f = w·x + 2r − 1, x centered on the unlabeled rows.
-//! Convolved with a Gaussian of variance γ/2 in each direction of w it has one minimum for large γ; the minimum is followed as
-//! γ falls to 0. In a row f then has the variance v = γ|x|²/2, and the terms are
+//! Convolved with a Gaussian of variance γ/2 in each direction of w, it has one minimum for large γ; the minimum is followed as
+//! γ decreases to 0. For each row f then has the variance v = γ|x|²/2, and the terms are
 //!
-//! - ½[(a² + v)Φ(a/√v) + a√v·φ(a/√v)] of a labeled row, a = 1 − yf;
-//! - ½(1 + 6v)^(−½) exp(−3f²/(1 + 6v)) of another.
+//! - ½[(a² + v)Φ(a/√v) + a√v·φ(a/√v)] for a labeled row, with a = 1 − yf;
+//! - ½(1 + 6v)^(−½) exp(−3f²/(1 + 6v)) for an unlabeled row.
 //!
-//! As in `grad-tsvm` the Newton loop is given the positive part of the curvature.
+//! As in `grad-tsvm`, the Newton solver uses the positive part of the curvature.
 
 use evermargin::metrics::normal_cdf;
 use evermargin::solver::Stop;
 use evermargin::solver::newton_cg::{Objective, newton};
 
-/// γ at first in units of 1/mean |x|², and how many γ there are, each half of the one before, until it is 0.
+/// First γ in units of 1/mean |x|², and the number of values of γ, each half of the one before; the last is 0.
 const FIRST: f64 = 100.0;
 const WIDTHS: i32 = 20;
 const STOP: Stop = Stop { tolerance: 1e-5, max_steps: Some(200) };
 
-/// Rows with a target each: 1, −1, or 0 for those without a label.
+/// Rows with targets: 1, −1, or 0 for unlabeled rows.
 pub(super) struct Rows<'r> {
     pub x: &'r [f64],
     pub columns: usize,
@@ -37,7 +37,7 @@ struct Smoothed<'r> {
 }
 
 impl Smoothed<'_> {
-    /// Value, slope and curvature (its positive part) of the term of a row.
+    /// Value, slope and positive part of the curvature of the term of a row.
     fn term(&self, i: usize) -> [f64; 3] {
         let (f, y, v) = (self.f[i], self.rows.y[i], self.variance[i]);
         if y == 0.0 {
@@ -100,7 +100,7 @@ impl Objective for Smoothed<'_> {
     }
 }
 
-/// Outputs of all rows at the end of the path, and the objective there.
+/// Outputs of all rows and the objective at the end of the path.
 pub(super) fn followed(rows: &Rows<'_>) -> (Vec<f64>, f64) {
     let (n, m) = (rows.y.len(), rows.columns);
     let count = rows.y.iter().filter(|y| **y == 0.0).count() as f64;
@@ -142,13 +142,13 @@ mod tests {
     }
 
     #[test]
-    fn terms_are_means_over_a_gaussian_and_slopes_their_differences() {
+    fn terms_are_gaussian_means_and_slopes_match_differences() {
         let (x, y) = line();
         let rows = Rows { x: &x, columns: 1, y: &y, share: 0.5, lambda: 0.1, lambda_u: 1.0 };
         let variance = vec![0.7; 8];
         let mut smooth = Smoothed { rows: &rows, x: &x, variance, weight: [1.0, 1.0], f: vec![0.4; 8] };
         for i in [0, 1] {
-            // Simpson's rule over twelve deviations
+            // Simpson's rule over twelve standard deviations
             let (sd, steps) = (0.7_f64.sqrt(), 4000);
             let plain =
                 |f: f64| if i == 0 { 0.5 * (1.0 + f).max(0.0).powi(2) } else { 0.5 * (-3.0 * f * f).exp() };
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_is_found() {
+    fn boundary_lies_in_the_gap() {
         let (x, y) = line();
         let rows = Rows { x: &x, columns: 1, y: &y, share: 0.5, lambda: 0.1, lambda_u: 1.0 };
         let (f, objective) = followed(&rows);

@@ -1,7 +1,7 @@
-//! Rows to learn from with few labels, rows to choose settings with, and the kernel matrices of both.
+//! Training rows with few labels, validation rows for the choice of settings, and the kernel matrices of both.
 //!
-//! Chapter 5 tries many widths, graphs and weights on the same rows. Distances are computed once; a width then costs an
-//! exponential each, and learners are given kernel values in place of rows.
+//! Chapter 5 compares many widths, graphs and weights on the same rows. Distances are computed once; each width then needs one
+//! exponential per pair, and learners get kernel values instead of rows.
 
 use super::many::{Draw, Pool, mean};
 use super::six_sets::Set;
@@ -17,7 +17,7 @@ use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
 
-/// Neighbors and power of a graph, width of the kernel in median distances, γ_A, γ_I/γ_A.
+/// Neighbors and power of the graph, kernel width in median distances, γ_A, γ_I/γ_A.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Setting {
     pub graph: [usize; 2],
@@ -36,12 +36,12 @@ impl Setting {
 /// Errors on unlabeled training rows and on validation rows.
 pub(super) type Errors = [f64; 2];
 
-/// Draws of many rows where one takes long.
+/// Number of draws if there are many rows, since each takes long.
 const FEW: usize = 3;
-/// Training rows that are few.
+/// Maximum number of training rows that counts as few.
 const SMALL: usize = 500;
 
-/// The mean error on validation rows.
+/// Mean error on validation rows.
 pub(super) fn validated(errors: &[Errors]) -> f64 {
     mean(&errors.iter().map(|e| e[1]).collect::<Vec<_>>())
 }
@@ -56,7 +56,7 @@ pub(super) struct Ground {
     far: Vec<f64>,
 }
 
-/// Kernel values of the training rows, and of the validation rows with them.
+/// Kernel values of the training rows, and between validation and training rows.
 pub(super) struct Gram {
     pub inside: Matrix,
     pub outside: Matrix,
@@ -73,7 +73,7 @@ impl Ground {
         let (all, seed) = (set.open(bench)?, bench.options.seed);
         if all.class.len() <= set.train {
             let (found, name) = (all.class.len(), set.name);
-            return Err(Failure::Content(format!("{name} has {found} rows, its file is not whole")));
+            return Err(Failure::Content(format!("{name} has {found} rows, so its file is incomplete")));
         }
         let mut order: Vec<usize> = (0..all.class.len()).collect();
         order.shuffle(&mut Pcg64::seed_from_u64(seed_of(seed, 500)));
@@ -89,7 +89,7 @@ impl Ground {
         self.train.class.len() <= SMALL
     }
 
-    /// The first draws where rows are many, all where they are few.
+    /// The first draws if there are many rows, otherwise all draws.
     pub fn some(&self) -> &[Draw] {
         let count = if self.is_small() { self.draws.len() } else { FEW };
         &self.draws[..count.min(self.draws.len())]
@@ -119,7 +119,7 @@ impl Ground {
         Ok(LabeledTargets::of(&self.train.problems(std::slice::from_ref(draw)))?)
     }
 
-    /// All training rows labeled.
+    /// A draw with all training rows labeled.
     pub fn full(&self) -> Draw {
         Draw::of((0..self.train.class.len()).collect())
     }
@@ -134,14 +134,14 @@ impl Ground {
         [within, wrong(outside, &self.validation.class, &rows)]
     }
 
-    /// Errors of a model of kernel values.
+    /// Errors of a model on kernel values.
     pub fn score(&self, draw: &Draw, gram: &Gram, model: &Model) -> Result<Errors> {
         let (inside, outside) = (model.decision(gram.inside.view())?, model.decision(gram.outside.view())?);
         Ok(self.errors(draw, &inside, &outside))
     }
 }
 
-/// Squared distances of the rows of one matrix to those of another, row-major.
+/// Squared distances between the rows of two matrices, row-major.
 fn distances2(a: &Matrix, b: &Matrix) -> Vec<f64> {
     let (a, b) = (a.view(), b.view());
     let norms: Vec<f64> = (0..b.rows()).map(|j| b.row(j).norm2()).collect();

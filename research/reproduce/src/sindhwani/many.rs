@@ -1,11 +1,11 @@
-//! Many draws of labels at once: the draws of a data set are problems on the same rows, and a learner fits them together, so
-//! that graphs, kernel rows and factorizations are made once. Two classes are one problem a draw, more are one a class.
+//! Fits many draws of labels at once: the draws of a data set are problems on the same rows, which a learner fits together, so that
+//! graphs, kernel rows and factorizations are computed once. Two classes need one problem per draw, more need one per class.
 
 use crate::failure::Result;
 use evermargin::estimators::{Fit, Targets};
 use evermargin::{Label, Labels, Matrix, Model};
 
-/// Rows with their classes.
+/// Rows and their classes.
 #[derive(Debug, Clone)]
 pub(super) struct Pool {
     pub x: Matrix,
@@ -13,7 +13,7 @@ pub(super) struct Pool {
     pub classes: usize,
 }
 
-/// Rows whose label is known, and rows that take no part.
+/// Labeled rows, and rows that are not used.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Draw {
     pub known: Vec<usize>,
@@ -27,24 +27,24 @@ impl Draw {
 }
 
 impl Pool {
-    /// Rows whose labels are all known.
+    /// Creates a pool of rows with known classes.
     pub fn new(x: Matrix, labels: &Labels) -> Self {
         let class = labels.of.iter().map(|c| c.unwrap_or(0)).collect();
         Self { x, class, classes: labels.classes.len() }
     }
 
-    /// Problems a draw.
+    /// Number of problems per draw.
     pub fn width(&self) -> usize {
         if self.classes == 2 { 1 } else { self.classes }
     }
 
-    /// Some of the rows.
+    /// The pool of some of the rows.
     pub fn part(&self, rows: &[usize]) -> Self {
         let class = rows.iter().map(|&i| self.class[i]).collect();
         Self { x: self.x.view().select(rows), class, classes: self.classes }
     }
 
-    /// The problems of all draws.
+    /// Problems of all draws.
     pub fn problems(&self, draws: &[Draw]) -> Vec<Targets> {
         let mut out = Vec::with_capacity(draws.len() * self.width());
         for draw in draws {
@@ -61,7 +61,7 @@ impl Pool {
         out
     }
 
-    /// The share of each class among the rows of a draw that have no label; of two classes that of the second.
+    /// True share of each class among the unlabeled rows of a draw; with two classes that of the second.
     pub fn shares(&self, draw: &Draw) -> Vec<f64> {
         let mut counts = vec![0.0; self.classes];
         self.open(draw).iter().for_each(|&i| counts[self.class[i] as usize] += 1.0);
@@ -70,14 +70,14 @@ impl Pool {
         if self.classes == 2 { vec![counts[1]] } else { counts }
     }
 
-    /// Rows that take part and have no label.
+    /// Unlabeled rows that are used.
     pub fn open(&self, draw: &Draw) -> Vec<usize> {
         let mut open = vec![true; self.class.len()];
         draw.known.iter().chain(&draw.absent).for_each(|&i| open[i] = false);
         (0..open.len()).filter(|&i| open[i]).collect()
     }
 
-    /// Learns all draws together.
+    /// Fits all draws together.
     pub fn learn(&self, fit: &dyn Fit, draws: &[Draw]) -> Result<Learned> {
         let fitted = fit.fit(self.x.view(), &self.problems(draws), &())?;
         let inside = match fitted.transduced {
@@ -88,11 +88,11 @@ impl Pool {
     }
 }
 
-/// What was learned from all draws.
+/// Result of fitting all draws.
 #[derive(Debug)]
 pub(super) struct Learned {
     pub model: Model,
-    /// Scores of the rows that were learned from.
+    /// Scores of the training rows.
     pub inside: Scores,
 }
 
@@ -108,7 +108,7 @@ fn by_problem(model: &Model, x: &Matrix) -> Result<Vec<Vec<f64>>> {
     Ok((0..width).map(|k| decisions.iter().skip(k).step_by(width).copied().collect()).collect())
 }
 
-/// Scores of rows, one vector a problem, the problems of a draw together.
+/// Scores of rows, one vector per problem; the problems of a draw are adjacent.
 #[derive(Debug, Clone)]
 pub(super) struct Scores {
     pub width: usize,
@@ -116,7 +116,7 @@ pub(super) struct Scores {
 }
 
 impl Scores {
-    /// The class a draw gives to a row.
+    /// Predicted class of a row in a draw.
     pub fn class(&self, draw: usize, row: usize) -> u32 {
         let of = &self.of[draw * self.width..(draw + 1) * self.width];
         if let [two] = of {
@@ -126,14 +126,14 @@ impl Scores {
         (1..of.len()).fold(0, better) as u32
     }
 
-    /// The share of rows to which a draw gives a wrong class.
+    /// Share of rows with a wrong class in a draw.
     pub fn error(&self, draw: usize, truth: &[u32], rows: &[usize]) -> f64 {
         let wrong = rows.iter().filter(|&&i| self.class(draw, i) != truth[i]).count();
         wrong as f64 / rows.len().max(1) as f64
     }
 }
 
-/// The mean; not a number of none.
+/// Mean of the values; NaN if there are none.
 pub(super) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
@@ -143,9 +143,9 @@ mod tests {
     use super::*;
     use evermargin::estimators::supervised::rls::RlsParams;
 
-    /// Three groups on a line: together is one by one, and absent rows are as good as gone.
+    /// Three groups on a line: fits together equal separate fits, and unused rows act as if they were absent.
     #[test]
-    fn draws_together_are_draws_apart() {
+    fn draws_fitted_together_equal_separate_fits() {
         let x: Vec<f64> = (0..30).map(|i| f64::from(i % 3) * 3.0 + 0.1 * f64::from(i)).collect();
         let pool =
             Pool { x: Matrix::dense(x, 30, 1).unwrap(), class: (0..30).map(|i| i % 3).collect(), classes: 3 };

@@ -1,4 +1,4 @@
-//! Tables of Sindhwani 2007, chapters 2 to 5: each runner gives the values of one table.
+//! Tables of Sindhwani (2007), chapters 2 to 5, with one function per table.
 
 pub(crate) mod annealing;
 mod bayes;
@@ -22,31 +22,31 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
 
-/// How often a draw is made: as asked, or as usual, or twice in a hurry.
+/// Number of draws: that of the options, or the usual one, or two with `--quick`.
 fn repetitions(bench: &Bench<'_>, usual: usize) -> usize {
     let quick = if bench.options.quick { usual.min(2) } else { usual };
     bench.options.repetitions.unwrap_or(quick).max(1)
 }
 
-/// Whether a data set is asked for.
+/// Whether a data set is requested.
 fn asked(bench: &Bench<'_>, name: &str) -> bool {
     let of = &bench.options.data_sets;
     of.is_empty() || of.iter().any(|n| n.eq_ignore_ascii_case(name))
 }
 
-/// Whether a method is asked for.
+/// Whether a method is requested.
 fn asked_method(bench: &Bench<'_>, name: &str) -> bool {
     let of = &bench.options.methods;
     of.is_empty() || of.iter().any(|n| n.eq_ignore_ascii_case(name))
 }
 
-/// The one with the least cost, the first of equals.
+/// Element with the smallest cost, the first of equals.
 fn best<T>(all: Vec<T>, cost: impl Fn(&T) -> f64) -> Result<T> {
     let least = all.into_iter().map(|one| (cost(&one), one)).reduce(|a, b| if b.0 < a.0 { b } else { a });
     least.map(|(_, one)| one).ok_or_else(|| Failure::Content("an empty grid".into()))
 }
 
-/// Labeled rows at random, `each` of every class at least.
+/// Draws labeled rows at random, with at least `each` per class.
 fn draw(class: &[u32], classes: usize, labeled: usize, each: usize, rng: &mut Pcg64) -> Result<Vec<usize>> {
     let mut order: Vec<usize> = (0..class.len()).collect();
     for _ in 0..100_000 {
@@ -58,10 +58,10 @@ fn draw(class: &[u32], classes: usize, labeled: usize, each: usize, rng: &mut Pc
             return Ok(first(&order, class, &mut left, labeled));
         }
     }
-    Err(Failure::Content(format!("no draw of {labeled} rows holds {each} of all {classes} classes")))
+    Err(Failure::Content(format!("no draw of {labeled} rows has {each} of all {classes} classes")))
 }
 
-/// The first rows of an order, at most so many of each class.
+/// The first rows of an order, with a maximum number per class.
 fn first(order: &[usize], class: &[u32], left: &mut [usize], labeled: usize) -> Vec<usize> {
     let mut out = Vec::with_capacity(labeled);
     for &i in order {
@@ -99,7 +99,7 @@ fn folds(rows: usize, count: usize, seed: u64) -> Vec<Draw> {
     (0..count).map(one).collect()
 }
 
-/// The median squared distance of some 500 rows.
+/// Median squared distance of about 500 rows.
 fn median_distance2(x: &evermargin::Matrix) -> f64 {
     let x = x.view();
     let some: Vec<usize> = (0..x.rows()).step_by((x.rows() / 500).max(1)).collect();
@@ -113,7 +113,7 @@ fn median_distance2(x: &evermargin::Matrix) -> f64 {
     distances.get(distances.len() / 2).copied().unwrap_or(1.0).max(1e-12)
 }
 
-/// The score above which the given share of the open rows lies.
+/// Threshold above which the given share of the unlabeled rows lies.
 fn threshold(scores: &[f64], open: &[usize], share: f64) -> f64 {
     let mut sorted: Vec<f64> = open.iter().map(|&i| scores[i]).collect();
     sorted.sort_by(f64::total_cmp);
@@ -127,14 +127,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_threshold_leaves_the_share_above() {
+    fn given_share_lies_above_the_threshold() {
         let scores = [5.0, 1.0, 2.0, 3.0, 4.0];
         assert_eq!(threshold(&scores, &[1, 2, 3, 4], 0.25), 3.5);
         assert_eq!(threshold(&scores, &[], 0.25), 0.0);
     }
 
     #[test]
-    fn draws_hold_so_many_of_each_class() {
+    fn draws_have_the_minimum_per_class() {
         let class: Vec<u32> = (0..60).map(|i| u32::from(i % 10 == 0)).collect();
         let rng = &mut Pcg64::seed_from_u64(1);
         for _ in 0..20 {
