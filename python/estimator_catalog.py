@@ -37,8 +37,8 @@ OPTIONS = {
         "str | None",
         "str or None",
         "none",
-        "Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; None chooses one "
-        "from the data.",
+        "Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; auto or None chooses "
+        "one from the data.",
     ),
     "multi": Option(
         'Literal["one-vs-one", "one-vs-rest"] | None',
@@ -152,6 +152,8 @@ class Estimator:
     variants: tuple[tuple[str, str], ...] = ()
     #: Parameters of the learner that are not available in Python.
     omit: tuple[str, ...] = ()
+    #: Defaults of options that differ from those of the other classes.
+    defaults: tuple[tuple[str, object], ...] = ()
 
 
 def scored(call: str, score: str) -> str:
@@ -201,11 +203,14 @@ def semi(
     example: str,
     without: tuple[str, ...] = (),
     more_attributes: str = "",
+    defaults: tuple[tuple[str, object], ...] = (),
 ) -> Estimator:
     """Entry of a semi-supervised estimator."""
     options = tuple(o for o in SEMI_SUPERVISED_OPTIONS if o not in without)
     attributes = CLASSES + TRANSDUCTION + more_attributes + SOLVER
-    return Estimator(name, learner, page, intro, example, "SemiSupervisedClassifier", options, attributes)
+    return Estimator(
+        name, learner, page, intro, example, "SemiSupervisedClassifier", options, attributes, defaults=defaults
+    )
 
 
 VIEWS = """
@@ -360,6 +365,7 @@ SEMI_SUPERVISED = (
         "The recommended estimator to start with.",
         few_labels("AutoSemiSupervised()", "classification", 99),
         more_attributes=CANDIDATES,
+        defaults=(("scale", "auto"),),
     ),
     semi(
         "TSVM",

@@ -154,7 +154,8 @@ def parameters(estimator: Estimator, specs: dict[str, dict]) -> list[Parameter]:
         if name == "random_state" and taken is None:
             continue
         core_name = taken.core_name if taken else ""
-        parameter = Parameter(name, option.annotation, option.documented, option.default, option.help, core_name)
+        default = dict(estimator.defaults).get(name, option.default)
+        parameter = Parameter(name, option.annotation, option.documented, default, option.help, core_name)
         (first if name == "loss" else last).append(parameter)
     if "random_state" in named:
         raise SystemExit(f"{estimator.name}: the learner is random and the class has no random_state")

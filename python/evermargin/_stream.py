@@ -500,6 +500,8 @@ class NeverEndingClassifier(AnnotationMixin, PersistenceMixin, ClassifierMixin, 
     def _settings(self, weights):
         """Parameters by their names in the engine; ``weights`` are class weights by class names of the engine."""
         settings = {name: getattr(self, RENAMED.get(name, name)) for name in ENGINE_SPECS}
+        if self.scale is None:
+            settings["scale"] = "auto"
         if not isinstance(self.class_weight, str):
             settings["class_weight"] = weights or None
         return settings | {"seed": self._seed}

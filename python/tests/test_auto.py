@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from sklearn.datasets import make_moons
+from sklearn.datasets import load_wine, make_moons
 
 from evermargin import TSVM, AutoSemiSupervised
 
@@ -48,3 +48,30 @@ def test_other_learners_have_no_candidates():
     X, _, few = moons(3)
     model = TSVM().fit(X, few)
     assert not hasattr(model, "candidates_") and not hasattr(model, "estimated_accuracy_")
+
+
+def test_defaults_scale_columns_of_different_ranges():
+    X, y = load_wine(return_X_y=True)
+    known = np.concatenate([np.flatnonzero(y == c)[:7] for c in range(3)])
+    few = np.full(len(y), -1)
+    few[known] = y[known]
+    found = AutoSemiSupervised().fit(X, few).transduction_
+    assert np.mean(found == y) > 0.9
+    assert np.array_equal(found, AutoSemiSupervised(scale=None).fit(X, few).transduction_)
+
+
+@pytest.mark.parametrize("dtype", [object, "category"])
+def test_none_marks_gaps_in_pandas_labels(dtype):
+    pandas = pytest.importorskip("pandas")
+    X, y, few = moons(3)
+    words = pandas.Series([None if c == -1 else ("left", "right")[c] for c in few], dtype=dtype)
+    found = AutoSemiSupervised(missing_label=None).fit(X, words).transduction_
+    assert np.mean(found == np.array(["left", "right"])[y]) > 0.8
+
+
+def test_shares_of_two_classes_may_be_two_numbers():
+    X, _, few = moons(3)
+    one = AutoSemiSupervised(ratio=0.4).fit(X, few)
+    two = AutoSemiSupervised(ratio=[0.6, 0.4]).fit(X, few)
+    assert np.array_equal(one.transduction_, two.transduction_)
+    assert np.mean(one.transduction_[few == -1] == 1) == pytest.approx(0.4, abs=0.02)

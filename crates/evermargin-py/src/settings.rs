@@ -51,6 +51,7 @@ fn set_option(options: &mut TrainOptions, name: &str, value: &ParamValue) -> Res
     match name {
         "multi" => options.multi = Some(parse_text(value)?),
         "class_weight" => options.class_weight = ClassWeight::from_value(Some(value))?,
+        "scale" if value.as_str() == Some("auto") => options.scaling = None,
         "scale" => options.scaling = Some(parse_text(value)?),
         "probability" => options.calibration = Some(parse_text(value)?),
         "threshold" => options.threshold = Some(parse_text(value)?),

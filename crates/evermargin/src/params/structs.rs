@@ -312,11 +312,11 @@ mod tests {
     fn structs_with_flattened_parts_and_tagged_enums_round_trip() {
         let mut params =
             LapParams { kernel: Kernel::Rbf { gamma: 0.5 }, gamma_i: 3.0, ..LapParams::default() };
-        params.ratio = Ratio::Given(vec![0.25, 0.75]);
+        params.ratio = Ratio::Given(vec![0.25, 0.5, 0.25]);
         params.penalty.power = 4;
         let values = to_values(&params).unwrap();
         assert_eq!(values["power"], 4usize.into());
-        assert_eq!(values["ratio"], vec![0.25, 0.75].into());
+        assert_eq!(values["ratio"], vec![0.25, 0.5, 0.25].into());
         assert_eq!(from_values::<LapParams>(&values).unwrap(), params);
     }
 

@@ -106,6 +106,10 @@ impl<'de> Deserialize<'de> for Ratio {
         }
         match Written::deserialize(deserializer) {
             Ok(Written::One(share)) => Ok(Self::Given(vec![share])),
+            // of two classes that of the second says everything
+            Ok(Written::Many(shares)) if shares.len() == 2 && (shares[0] + shares[1] - 1.0).abs() < 1e-6 => {
+                Ok(Self::Given(vec![shares[1]]))
+            }
             Ok(Written::Many(shares)) => Ok(Self::Given(shares)),
             Ok(Written::Word(word)) if word == "labels" => Ok(Self::Labels),
             Ok(Written::Word(word)) if word == "auto" => Ok(Self::Auto),
@@ -313,7 +317,8 @@ mod tests {
         assert_eq!(read("labels".into()).unwrap(), Ratio::Labels);
         assert_eq!(read("auto".into()).unwrap(), Ratio::Auto);
         assert_eq!(read(0.25.into()).unwrap(), Ratio::Given(vec![0.25]));
-        assert_eq!(read(vec![0.25, 0.75].into()).unwrap(), Ratio::Given(vec![0.25, 0.75]));
+        assert_eq!(read(vec![0.25, 0.75].into()).unwrap(), Ratio::Given(vec![0.75]));
+        assert_eq!(read(vec![0.2, 0.3, 0.5].into()).unwrap(), Ratio::Given(vec![0.2, 0.3, 0.5]));
         assert!(read("half".into()).unwrap_err().to_string().contains("labels, auto"));
     }
 
