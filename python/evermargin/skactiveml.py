@@ -232,7 +232,7 @@ class SmallPool(MarginSampling):
     missing_label : scalar or string or np.nan or None, default=np.nan
         Value in ``y`` that marks unlabeled rows.
     random_state : int, RandomState instance or None, default=None
-        Controls kernel_params the pools are drawn.
+        Controls how the pools are drawn.
 
     Examples
     --------

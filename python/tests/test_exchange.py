@@ -159,7 +159,7 @@ def test_onnx_has_the_same_labels_and_scores(model, scale, classes, names):
     model.set_params(scale=scale).fit(X, y)
     session = runtime.InferenceSession(to_onnx(model), providers=["CPUExecutionProvider"])
     label, scores = session.run(["label", "scores"], {"X": X.astype(np.float32)})
-    f = model._said(X)[1]
+    f = model._raw_predictions(X)[1]
     expected = np.hstack([-f, f]) if classes == 2 else f
     assert scores.shape == expected.shape
     assert np.abs(scores - expected).max() < 1e-4 * max(1, np.abs(f).max())

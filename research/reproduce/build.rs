@@ -1,5 +1,5 @@
-//! Finds the tables, and names the code that results come from: a hash of the source files that numbers can depend on, and
-//! one for each room with procedures of its own. What only shows numbers is left out.
+//! Lists the tables and computes hashes of the code that results depend on: one hash of the shared source files, and one per
+//! room, a file or folder with procedures that nothing else uses. Files that only compare and show numbers are excluded.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -58,14 +58,14 @@ fn main() -> std::io::Result<()> {
     std::fs::write(out.join("rooms.rs"), rooms)
 }
 
-/// What only compares and shows numbers.
+/// Files that only compare and show numbers.
 const SHOWS: [&str; 4] = ["src/show", "src/main.rs", "src/judge.rs", "src/explain.rs"];
 
-/// Procedures whose numbers nothing else here uses: a change in one does not touch the results of others.
+/// Rooms: procedures whose results nothing else uses, so that a change in one does not affect results of others.
 const ROOMS: [&str; 5] =
     ["src/ertekin.rs", "src/local.rs", "src/sequential.rs", "src/sindhwani", "src/stream"];
 
-/// Names and contents of files, in 16 letters.
+/// Hash of names and contents of files, in 16 hexadecimal digits.
 fn hash(here: &Path, paths: &[&PathBuf]) -> String {
     let mut code = blake3::Hasher::new();
     for path in paths {

@@ -1,5 +1,5 @@
-//! The program from outside: `--quick` of everything keeps loose bounds, the same numbers come twice, finished work is found
-//! again. What is generated always runs; data are taken along when `EVERMARGIN_DATA` is set.
+//! Tests of the program: `--quick` runs of all tables stay within loose bounds, results are reproducible, and finished work is read
+//! from the cache. Generated data are always tested, data files if `EVERMARGIN_DATA` is set.
 
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
@@ -10,7 +10,7 @@ fn reproduce(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_evermargin-reproduce")).args(args).output().unwrap()
 }
 
-/// Only what somebody asked for by name: without it the same runs everywhere.
+/// Folder of data files from `EVERMARGIN_DATA`; without it, tests run the same on every machine.
 fn data() -> String {
     std::env::var("EVERMARGIN_DATA").unwrap_or_else(|_| "/nonexistent".into())
 }
@@ -19,21 +19,21 @@ fn printed(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// The counts of the last line.
+/// Counts in the last line of the output.
 fn counts(output: &Output) -> Value {
     let text = printed(output);
-    let told = String::from_utf8_lossy(&output.stderr);
+    let errors = String::from_utf8_lossy(&output.stderr);
     serde_json::from_str(text.lines().last().unwrap_or_default())
-        .unwrap_or_else(|e| panic!("{e}: {text}{told}"))
+        .unwrap_or_else(|e| panic!("{e}: {text}{errors}"))
 }
 
 fn count(counts: &Value, name: &str) -> u64 {
     counts[name].as_u64().unwrap_or_else(|| panic!("no {name} in {counts}"))
 }
 
-/// A learner that broke shows here: too few cells run, or too many far from print.
+/// A broken learner makes this test fail: too few cells run, or too many differ from published values.
 #[test]
-fn everything_quickly_keeps_loose_bounds() {
+fn quick_run_of_all_tables_is_within_loose_bounds() {
     let folder = tempfile::tempdir().unwrap();
     let page = folder.path().join("out.html");
     let page_file = page.to_str().unwrap();
@@ -53,9 +53,9 @@ fn everything_quickly_keeps_loose_bounds() {
     assert!(page.contains("id=\"ertekin-waveform-imbalance\"") && page.ends_with("</html>\n"));
 }
 
-/// Without any data: nothing fails, and what is missing is counted.
+/// Without data files nothing fails, and missing cells are counted.
 #[test]
-fn missing_data_is_counted() {
+fn cells_without_data_are_counted_as_missing() {
     let args = ["ertekin-6.3", "emara-III.2", "--data", "/nonexistent", "--fresh", "--json"];
     let output = reproduce(&args);
     assert!(output.status.success());
@@ -66,14 +66,14 @@ fn missing_data_is_counted() {
 const TABLE: [&str; 6] =
     ["ertekin-waveform-imbalance", "--data-sets", "Waveform IR 8", "--repetitions", "2", "--json"];
 
-/// Everything but the time of the whole.
+/// Output without times.
 fn numbers(output: &Output) -> String {
     let text = printed(output);
     text.lines().filter(|l| !l.starts_with('{') && !l.contains("seconds")).collect::<Vec<_>>().join("\n")
 }
 
 #[test]
-fn the_same_numbers_come_twice_on_any_number_of_threads() {
+fn results_do_not_depend_on_the_number_of_threads() {
     let once = |threads| reproduce(&[&TABLE[..], &["--fresh", "--threads", threads]].concat());
     let (one, two) = (once("1"), once("2"));
     assert!(numbers(&one).contains("g_means"), "{}", printed(&one));
@@ -81,7 +81,7 @@ fn the_same_numbers_come_twice_on_any_number_of_threads() {
 }
 
 #[test]
-fn finished_work_is_found_again() {
+fn finished_work_is_read_from_the_cache() {
     let folder = tempfile::tempdir().unwrap();
     let cached = || reproduce(&[&TABLE[..], &["--cache", folder.path().to_str().unwrap()]].concat());
     let (first, second) = (cached(), cached());
@@ -89,14 +89,14 @@ fn finished_work_is_found_again() {
     let learned = |o: &Output| String::from_utf8_lossy(&o.stderr).matches(" error ").count();
     assert!(learned(&first) >= 10 && learned(&second) == 0, "{}", String::from_utf8_lossy(&second.stderr));
     let pieces: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().path()).collect();
-    assert_eq!(pieces.len(), learned(&first), "one file a piece");
+    assert_eq!(pieces.len(), learned(&first), "one file per piece");
     std::fs::remove_file(&pieces[0]).unwrap();
-    assert_eq!(learned(&cached()), 1, "only what is not there is done again");
+    assert_eq!(learned(&cached()), 1, "only the missing piece is computed again");
 }
 
-/// Options that change samples are part of what a piece is found by.
+/// Options that change samples are part of the key of a piece.
 #[test]
-fn other_samples_are_other_pieces() {
+fn options_that_change_samples_change_the_key() {
     let folder = tempfile::tempdir().unwrap();
     let cache = ["--cache", folder.path().to_str().unwrap()];
     let plain = reproduce(&[&TABLE[..], &cache].concat());
@@ -107,9 +107,9 @@ fn other_samples_are_other_pieces() {
     assert_eq!(numbers(&plain), numbers(&reproduce(&[&TABLE[..], &cache].concat())));
 }
 
-/// What cannot work is said before the work, not after it.
+/// Invalid options are reported before the work starts.
 #[test]
-fn bad_options_are_refused_at_once() {
+fn invalid_options_are_errors_before_the_work() {
     let folder = tempfile::tempdir().unwrap();
     let (inside, file) = (folder.path().join("no/out.html"), folder.path().join("file"));
     std::fs::write(&file, "x").unwrap();
@@ -127,15 +127,15 @@ fn bad_options_are_refused_at_once() {
     ];
     for args in bad {
         let output = reproduce(&[&TABLE[..], args].concat());
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert!(matches!(output.status.code(), Some(1 | 2)), "{args:?}: {told}");
-        assert!(!told.contains(" 1/2") && !told.contains("panicked"), "{args:?}: {told}");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(matches!(output.status.code(), Some(1 | 2)), "{args:?}: {errors}");
+        assert!(!errors.contains(" 1/2") && !errors.contains("panicked"), "{args:?}: {errors}");
     }
     assert_eq!(reproduce(&["emara-vi", "--data-sets", "nowhere"]).status.code(), Some(2));
 }
 
 #[test]
-fn names_are_listed_and_unknown_ones_refused() {
+fn names_are_listed_and_unknown_names_are_errors() {
     let list = printed(&reproduce(&["--list"]));
     for name in ["emara-III.2", "ertekin-6.3", "sindhwani-6", "hou-hero-1"] {
         assert!(list.lines().any(|l| l.starts_with(name)), "{list}");
@@ -145,6 +145,6 @@ fn names_are_listed_and_unknown_ones_refused() {
     assert!(String::from_utf8_lossy(&refused.stderr).contains("there are ertekin-3.2"));
     assert_eq!(reproduce(&["ertekin-6.3", "--data-sets", "nowhere"]).status.code(), Some(2));
     assert_eq!(reproduce(&[]).status.code(), Some(2));
-    let hand = printed(&reproduce(&["--data-sets-at-hand", "--data", "/nonexistent"]));
-    assert!(hand.contains("0 of 106 files whole"), "{hand}");
+    let files = printed(&reproduce(&["--data-sets-at-hand", "--data", "/nonexistent"]));
+    assert!(files.contains("0 of 106 files complete"), "{files}");
 }

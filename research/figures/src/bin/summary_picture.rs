@@ -44,7 +44,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // one label per moon; closeness from the difference of the two similarities
     let known: Vec<usize> = [0, 1].iter().filter_map(|c| classes.iter().position(|k| k == c)).collect();
     let similarity = |i: usize, j: usize| Kernel::Rbf { gamma: 1.0 }.eval(view.row(i), view.row(j));
-    let closeness: Vec<f64> = (0..n).map(|i| 4.0 * (similarity(i, known[0]) - similarity(i, known[1])).abs()).collect();
+    let closeness: Vec<f64> =
+        (0..n).map(|i| 4.0 * (similarity(i, known[0]) - similarity(i, known[1])).abs()).collect();
     let mut nearest: Vec<usize> = (0..n).collect();
     nearest.sort_by(|&a, &b| closeness[a].total_cmp(&closeness[b]));
     let labeled = view.select(&known);

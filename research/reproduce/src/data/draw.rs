@@ -90,7 +90,7 @@ fn divide(sample: &Sample, protocol: &Protocol, rng: &mut impl Rng) -> Result<Sp
     if train + test > rows || train == 0 || test == 0 {
         return Err(Failure::Missing {
             what: format!("a set of {train} training and {test} test rows"),
-            origin: format!("{rows} rows are at hand"),
+            origin: format!("{rows} rows are available"),
         });
     }
     let order = shuffled(rows, rng);

@@ -6,9 +6,9 @@
 //! ln(documents / documents with the word), scaled to length 1; page+link concatenates both, each of length 1.
 //!
 //! The source does not define tokens. In [`Reading::Masked`], for tables 2.7, 2.8, 4.1 and 4.2, a token is a run of at least two
-//! letters and digits in lower case, with every digit replaced by 0, so that CS417 and CS302 are one word. Of about fifty variants
-//! (letters only, letters and digits apart or together, minimum lengths of one to three, tags kept or skipped, digits kept,
-//! masked, or one token per number) this is the only one with the 1840 link words of the source. It was chosen for that reason,
+//! letters and digits in lower case, with every digit replaced by 0, so that CS417 and CS302 are one word. Among about fifty
+//! variants (letters only, letters and digits apart or together, minimum lengths of one to three, tags kept or skipped, digits
+//! kept, masked, or one token per number) this is the only one with the 1840 link words of the source. It was chosen for that reason,
 //! before its rates were known. Table 2.4 describes another preprocessing: [`Reading::Apart`], runs of letters and runs of digits.
 
 use super::existing;

@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn all_files_of_an_empty_folder_are_missing() {
         let text = list(Path::new("/nonexistent")).unwrap();
-        assert!(text.contains("MISSING") && text.contains("0 of 106 files whole"), "{text}");
+        assert!(text.contains("MISSING") && text.contains("0 of 106 files complete"), "{text}");
         assert!(text.contains("from ") && text.contains("KDD Cup 99 full"));
     }
 }

@@ -5,7 +5,7 @@
 use super::many::{Draw, Pool, Scores, mean};
 use super::paths;
 use super::transducer::{Transducer, VECTORS, WEIGHT};
-use super::warped::{LOSSES, Plane};
+use super::warped::{KernelSpace, LOSSES};
 use super::{asked, asked_method, best, draws_of, folds, repetitions};
 use crate::data::existing;
 use crate::failure::{Failure, Result};
@@ -131,7 +131,7 @@ fn settings(set: &Set, method: &str) -> Vec<(&'static str, Value)> {
 }
 
 /// Whether a learner gets the true class shares.
-fn is_told_shares(name: &str) -> bool {
+fn uses_true_shares(name: &str) -> bool {
     name.ends_with("tsvm")
 }
 
@@ -140,13 +140,13 @@ fn errors(name: &str, params: &Value, pool: &Pool, draws: &[Draw]) -> Result<Vec
     let of = |scores: &Scores, draws: &[Draw]| -> Vec<f64> {
         draws.iter().enumerate().map(|(k, d)| scores.error(k, &pool.class, &pool.open(d))).collect()
     };
-    if !is_told_shares(name) && name != "label-propagation" {
+    if !uses_true_shares(name) && name != "label-propagation" {
         return Ok(of(&pool.learn(make(name, params)?.as_ref(), draws)?.inside, draws));
     }
     let mut out = Vec::new();
     for draw in draws.chunks(1) {
         let mut params = params.clone();
-        if is_told_shares(name) {
+        if uses_true_shares(name) {
             let shares = pool.shares(&draw[0]);
             params["ratio"] = if shares.len() == 1 { json!(shares[0]) } else { json!(shares) };
         }
@@ -229,11 +229,11 @@ fn transductive(
     }
     draws.truncate(runs);
     if method == "LapSVM" {
-        let plane = Plane::new(&pool.x, set.kernel(1.0), Some(&set.penalty(&pool)?))?;
-        let bent = plane.bend(1e4, &pool, &draws)?;
+        let space = KernelSpace::new(&pool.x, set.kernel(1.0), Some(&set.penalty(&pool)?))?;
+        let deformed = space.deform(1e4, &pool, &draws)?;
         let mut out = Vec::new();
         for (loss, name) in LOSSES.into_iter().zip(["LapSVM", "LapRLS"]) {
-            let scores = bent.inside(&bent.solve(loss, 1e-6)?);
+            let scores = deformed.inside(&deformed.solve(loss, 1e-6)?);
             let one = |(k, d): (usize, &Draw)| scores.error(k, &pool.class, &pool.open(d));
             out.push((name.to_string(), draws.iter().enumerate().map(one).collect()));
         }
@@ -361,14 +361,14 @@ fn points(set: &Set, pool: &Pool, other: &Pool, draws: &[Draw]) -> Result<Vec<Po
             }
         }
     }
-    let plane = Plane::new(&pool.x, set.kernel(1.0), Some(&set.penalty(pool)?))?;
+    let space = KernelSpace::new(&pool.x, set.kernel(1.0), Some(&set.penalty(pool)?))?;
     for ratio in [1.0, 10.0, 30.0, 1e2, 300.0, 1e3, 1e4, 1e5] {
-        let bent = plane.bend(ratio, pool, draws)?;
+        let deformed = space.deform(ratio, pool, draws)?;
         for (loss, method) in LOSSES.into_iter().zip(["LapSVM", "LapRLS"]) {
             for gamma_a in [1e-6, 1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0, 1e2] {
-                let functions = bent.solve(loss, gamma_a)?;
-                let outside = bent.outside(&pool.x, &functions, &other.x)?;
-                tell(method, format!("{gamma_a} {ratio}"), &bent.inside(&functions), &outside);
+                let functions = deformed.solve(loss, gamma_a)?;
+                let outside = deformed.outside(&pool.x, &functions, &other.x)?;
+                tell(method, format!("{gamma_a} {ratio}"), &deformed.inside(&functions), &outside);
             }
         }
     }
@@ -445,13 +445,17 @@ fn speakers(bench: &Bench<'_>, method: &str, count: usize) -> Result<Vec<(String
     }
     let graph = PenaltyParams { n_neighbors: 10, ..PenaltyParams::default() };
     let penalty = graph.penalty(pool.x.view(), &())?;
-    let plane = Plane::new(&pool.x, kernel, penalty.as_ref())?;
+    let space = KernelSpace::new(&pool.x, kernel, penalty.as_ref())?;
     let mut out = Vec::new();
     for (ratio, gamma_a, names) in [(0.0, 0.05, ["SVM", "RLS"]), (1.0, 0.005, ["LapSVM", "LapRLS"])] {
-        let bent = plane.bend(ratio, &pool, &draws)?;
+        let deformed = space.deform(ratio, &pool, &draws)?;
         for (loss, name) in LOSSES.into_iter().zip(names) {
-            let functions = bent.solve(loss, gamma_a)?;
-            out.push(tell(name, &bent.inside(&functions), &bent.outside(&pool.x, &functions, &test.x)?));
+            let functions = deformed.solve(loss, gamma_a)?;
+            out.push(tell(
+                name,
+                &deformed.inside(&functions),
+                &deformed.outside(&pool.x, &functions, &test.x)?,
+            ));
         }
     }
     Ok(out)

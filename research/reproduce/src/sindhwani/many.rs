@@ -81,7 +81,7 @@ impl Pool {
     pub fn learn(&self, fit: &dyn Fit, draws: &[Draw]) -> Result<Learned> {
         let fitted = fit.fit(self.x.view(), &self.problems(draws), &())?;
         let inside = match fitted.transduced {
-            Some(told) => told.scores,
+            Some(transduced) => transduced.scores,
             None => by_problem(&fitted.model, &self.x)?,
         };
         Ok(Learned { model: fitted.model, inside: Scores { width: self.width(), of: inside } })

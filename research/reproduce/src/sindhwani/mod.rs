@@ -91,7 +91,7 @@ fn draws_of(
     (0..count).map(one).collect()
 }
 
-/// Each part of the rows without labels in turn.
+/// Draws in which each part of the rows is unlabeled in turn.
 fn folds(rows: usize, count: usize, seed: u64) -> Vec<Draw> {
     let mut order: Vec<usize> = (0..rows).collect();
     order.shuffle(&mut Pcg64::seed_from_u64(seed_of(seed, 77)));

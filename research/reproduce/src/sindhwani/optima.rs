@@ -1,7 +1,7 @@
 //! Global and local optima: two moons (table 3.1), three cars of COIL (3.2), two moons and two circles (3.4).
 //!
-//! γ and γ' of (3.1) are λ = 2γ/l and λ' = uγ'/l of the library's form with the hinge, λ = γ/l with its square. Objectives are
-//! given in the form of (3.1) divided by γ.
+//! γ and γ' of (3.1) correspond to λ = 2γ/l and λ' = uγ'/l of the library with the hinge loss, and to λ = γ/l with the squared hinge.
+//! Objectives are those of (3.1) divided by γ.
 
 use super::continuation;
 use super::many::{Draw, Pool};
@@ -48,7 +48,7 @@ const CARS: Experiment = Experiment {
     n_neighbors: 2,
     nodes: 4_000,
 };
-/// Rows of a draw of two moons; the source does not say how many.
+/// Number of rows per draw of two moons, which the source does not state.
 const ROWS: usize = 50;
 /// Noise of two moons and of two circles; the source shows both as thin lines.
 const NOISE: [f64; 2] = [0.05, 0.02];
@@ -69,8 +69,8 @@ impl Experiment {
         let lambdas = [lambda, u / l];
         let (of, objective) = match name {
             "continuation" => self.followed(pool, draw, lambdas)?,
-            "grad-tsvm" | "cccp-s3vm" => self.told_a_mean(name, pool, draw, lambdas)?,
-            _ => self.told_shares(name, pool, draw, lambdas)?,
+            "grad-tsvm" | "cccp-s3vm" => self.with_mean_output(name, pool, draw, lambdas)?,
+            _ => self.with_class_shares(name, pool, draw, lambdas)?,
         };
         let scores = super::many::Scores { width: pool.width(), of };
         Ok([scores.error(0, &pool.class, &open), unit * objective])
@@ -84,7 +84,7 @@ impl Experiment {
         params
     }
 
-    /// The continuation method on the features of the kernel space.
+    /// Runs the continuation method on features of the kernel space.
     fn followed(&self, pool: &Pool, draw: &Draw, [lambda, lambda_u]: [f64; 2]) -> Result<Outputs> {
         let span = LandmarkSpace::new(pool.x.view(), self.kernel, pool.x.rows(), 1, &())?;
         let (x, columns) = (span.features(), span.dim());
@@ -95,8 +95,8 @@ impl Experiment {
         })
     }
 
-    /// Learners that keep a mean output, not a share.
-    fn told_a_mean(&self, name: &str, pool: &Pool, draw: &Draw, lambdas: [f64; 2]) -> Result<Outputs> {
+    /// Runs learners with a constraint on the mean output instead of class shares.
+    fn with_mean_output(&self, name: &str, pool: &Pool, draw: &Draw, lambdas: [f64; 2]) -> Result<Outputs> {
         balanced(pool, draw, |problem, r| {
             let mut params = self.params(lambdas);
             params["ratio"] = json!(r);
@@ -105,8 +105,8 @@ impl Experiment {
         })
     }
 
-    /// Learners that keep the share of each class themselves.
-    fn told_shares(&self, name: &str, pool: &Pool, draw: &Draw, lambdas: [f64; 2]) -> Result<Outputs> {
+    /// Runs learners that keep the given class shares.
+    fn with_class_shares(&self, name: &str, pool: &Pool, draw: &Draw, lambdas: [f64; 2]) -> Result<Outputs> {
         let shares = pool.shares(draw);
         let mut params = self.params(lambdas);
         params["ratio"] = if shares.len() == 1 { json!(shares[0]) } else { json!(shares) };
@@ -118,21 +118,22 @@ impl Experiment {
         }
         let problems = pool.problems(std::slice::from_ref(draw));
         let fitted = make(name, &params)?.fit(pool.x.view(), &problems, &())?;
-        let told = fitted.transduced.ok_or_else(|| Failure::Content(format!("{name} gave no labels")))?;
-        Ok((told.scores, fitted.reports.iter().map(|r| r.objective).sum()))
+        let transduced =
+            fitted.transduced.ok_or_else(|| Failure::Content(format!("{name} gave no labels")))?;
+        Ok((transduced.scores, fitted.reports.iter().map(|r| r.objective).sum()))
     }
 
-    /// LapSVM at its best, each class with the threshold at its true share.
+    /// Runs LapSVM with the best setting, with the threshold of each class at its true share.
     fn along_graph(&self, pool: &Pool, draw: &Draw, open: &[usize]) -> Result<f64> {
         let mut errors = Vec::new();
         for (neighbors, power) in [(1, 1), (1, 2), (2, 1), (2, 2), (3, 2)] {
             let neighbors = neighbors * self.n_neighbors;
             let graph = PenaltyParams { n_neighbors: neighbors, power, ..PenaltyParams::default() };
             let penalty = graph.penalty(pool.x.view(), &())?;
-            let plane = super::warped::Plane::new(&pool.x, self.kernel, penalty.as_ref())?;
+            let space = super::warped::KernelSpace::new(&pool.x, self.kernel, penalty.as_ref())?;
             for ratio in [1e2, 1e4, 1e6] {
-                let bent = plane.bend(ratio, pool, std::slice::from_ref(draw))?;
-                let mut scores = bent.inside(&bent.solve(Loss::Hinge, 1e-3)?);
+                let deformed = space.deform(ratio, pool, std::slice::from_ref(draw))?;
+                let mut scores = deformed.inside(&deformed.solve(Loss::Hinge, 1e-3)?);
                 for (f, share) in scores.of.iter_mut().zip(pool.shares(draw)) {
                     let middle = super::threshold(f, open, share);
                     f.iter_mut().for_each(|s| *s -= middle);
@@ -147,11 +148,11 @@ impl Experiment {
 /// Outputs of all rows for each class, and the objective of all.
 type Outputs = (Vec<Vec<f64>>, f64);
 
-/// Halvings of the search for a mean output.
+/// Number of bisection steps of the search for a mean output.
 const HALVINGS: usize = 12;
 
-/// Machines that are told a mean output, 2r − 1 for an r of 0 to 1: as in the source it is sought, for each class by itself, until
-/// so many outputs are positive as the true share asks for. Then the middle of the gap between the two sides is moved to 0.
+/// Runs learners with a given mean output 2r − 1, r from 0 to 1. As in the source, r is searched for each class until the share of
+/// positive outputs is the true share. Then outputs are shifted so that the middle of the gap between the two sides is 0.
 fn balanced(
     pool: &Pool,
     draw: &Draw,
@@ -160,7 +161,7 @@ fn balanced(
     let open = pool.open(draw);
     let (mut of, mut sum) = (Vec::new(), 0.0);
     for (problem, share) in pool.problems(std::slice::from_ref(draw)).iter().zip(pool.shares(draw)) {
-        let (mut f, objective) = sought(share, &open, |r| solve(problem, r))?;
+        let (mut f, objective) = bisected(share, &open, |r| solve(problem, r))?;
         let middle = super::threshold(&f, &open, share);
         f.iter_mut().for_each(|f| *f -= middle);
         of.push(f);
@@ -169,8 +170,8 @@ fn balanced(
     Ok((of, sum))
 }
 
-/// The solution whose number of positive outputs is nearest to the share, from r = share by halving; the first of equal ones.
-fn sought(
+/// The solution whose number of positive outputs is nearest to the share, by bisection from r = share; the first of equals.
+fn bisected(
     share: f64,
     open: &[usize],
     solve: impl Fn(f64) -> Result<(Vec<f64>, f64)>,
@@ -203,7 +204,7 @@ fn moons(rows: usize, noise: f64, seed: u64) -> Result<Pool> {
     Ok(Pool::new(x, &labels))
 }
 
-/// A table of one row: every method on every draw.
+/// Runs all methods on all draws of a table with one row.
 fn table(
     bench: &Bench<'_>,
     row: &str,
@@ -277,7 +278,7 @@ const PERFECT: [(&str, &str, &str); 5] = [
 const LAMBDAS: [f64; 3] = [1e-2, 1e-3, 1e-1];
 const GAMMAS: [f64; 5] = [10.0, 30.0, 3.0, 100.0, 1.0];
 
-/// The most draws of ten without an error over a grid.
+/// Maximum over a grid of the number of draws without an error, among ten.
 fn perfect(shape: &str, (_, name, loss): (&str, &str, &str), draws: usize, seed: u64) -> Result<f64> {
     let wanted = GenerateParams {
         rows: 200,
@@ -339,22 +340,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_mean_output_is_sought_until_the_share_is_positive() {
+    fn mean_output_is_searched_for_the_given_share() {
         let open: Vec<usize> = (1..10).collect();
         let line = |r: f64| (0..10).map(|i| f64::from(i) / 10.0 - 0.9 + r).collect::<Vec<f64>>();
         for share in [1.0 / 9.0, 1.0 / 3.0, 8.0 / 9.0] {
-            let (f, r) = sought(share, &open, |r| Ok((line(r), r))).unwrap();
+            let (f, r) = bisected(share, &open, |r| Ok((line(r), r))).unwrap();
             let positive = open.iter().filter(|&&i| f[i] > 0.0).count() as f64;
             assert_eq!(positive, (9.0 * share).round(), "r {r}");
         }
-        // outputs that jump: the nearer side
+        // if the number of positive outputs jumps, the nearer side is returned
         let jump = |r: f64| Ok((vec![if r > 0.5 { 1.0 } else { -1.0 }; 10], r));
-        assert!(sought(0.8, &open, jump).unwrap().0[1] > 0.0 && sought(0.2, &open, jump).unwrap().0[1] < 0.0);
-        assert!(sought(0.5, &open, |_| Err(Failure::Content("no".into()))).is_err());
+        assert!(
+            bisected(0.8, &open, jump).unwrap().0[1] > 0.0 && bisected(0.2, &open, jump).unwrap().0[1] < 0.0
+        );
+        assert!(bisected(0.5, &open, |_| Err(Failure::Content("no".into()))).is_err());
     }
 
     #[test]
-    fn the_global_optimum_labels_two_moons() {
+    fn global_optimum_labels_two_moons() {
         let pool = moons(24, 0.02, 5).unwrap();
         let draw = draws_of(&pool.class, 2, 2, 1, 5, 1).unwrap().remove(0);
         let runs: Vec<[f64; 2]> = METHODS.iter().map(|m| MOONS.run(*m, &pool, &draw).unwrap()).collect();

@@ -1,11 +1,11 @@
 //! WebKB pages in two views: tables 2.7, 2.8, 4.1 and 4.2.
 //!
-//! Per view one space, per graph one penalty in it, made once for all weights and draws (file `warped.rs`). All rows are
-//! shuffled once: many pages have no word in common, and among neighbors equally far the order decides.
+//! The space of each view and the penalty of each graph are computed once for all weights and draws (file `warped.rs`). All rows
+//! are shuffled once, because many pages have no word in common and ties between equally distant neighbors are broken by order.
 
 use super::many::{Draw, Pool, mean};
 use super::transducer::{Transducer, VECTORS, WEIGHT};
-use super::warped::{LOSSES, Plane};
+use super::warped::{KernelSpace, LOSSES};
 use super::{asked, asked_method, best, draws_of, repetitions};
 use crate::data::webkb::{Reading, UNIVERSITIES, WebKb};
 use crate::failure::{Failure, Result};
@@ -27,25 +27,25 @@ use std::fmt::Write;
 const LABELED: usize = 12;
 /// Views of the tables.
 const VIEWS: [&str; 3] = ["link", "page", "page+link"];
-/// Weights that are tried.
+/// Grid of weights.
 const NORM: [f64; 3] = [1e-4, 1e-2, 1.0];
 const ALONG: [f64; 5] = [1.0, 10.0, 100.0, 1e3, 1e4];
 
-/// Which graphs make the Laplacian.
+/// Graphs of the Laplacian.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Joint {
-    /// None: the labels alone.
+    /// No graph: supervised learning.
     Alone,
-    /// That of the view.
+    /// The graph of the view.
     Own,
-    /// The mean of link and page.
+    /// The mean of the graphs of link and page.
     Two,
-    /// The mean of all three.
+    /// The mean of all three graphs.
     Three,
 }
 
 impl Joint {
-    /// The machines along these graphs.
+    /// Names of the methods with these graphs.
     fn names(self) -> [&'static str; 2] {
         match self {
             Self::Alone => ["SVM", "RLS"],
@@ -61,7 +61,7 @@ struct Web {
     views: Vec<Matrix>,
     course: Vec<bool>,
     university: Vec<usize>,
-    /// How edges weigh: their cosine, unless `--set edge_weights=heat` asks for the source's.
+    /// Weights of edges: the cosine, or those of the source with `--set edge_weights=heat`.
     edges: Weights,
 }
 
@@ -86,7 +86,7 @@ impl Web {
     }
 }
 
-/// Break-even points of a setting: of the open rows of each group and draw, and of the test rows of each draw.
+/// Break-even points of a setting, on the unlabeled rows of each group and draw and on the test rows of each draw.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Point {
     square: bool,
@@ -98,14 +98,14 @@ struct Point {
 }
 
 impl Point {
-    /// Mean over everything, for the choice of a setting.
+    /// Mean over all groups and draws, for the choice of a setting.
     fn mean(&self) -> f64 {
         let groups: Vec<f64> = self.inside.iter().map(|g| mean(g)).collect();
         if self.outside.is_empty() { mean(&groups) } else { mean(&[mean(&groups), mean(&self.outside)]) }
     }
 }
 
-/// Rows to learn from and to test on, groups of the former, and draws of labels.
+/// Training rows with their groups, test rows, and draws of labels.
 struct Stage {
     train: Vec<usize>,
     test: Vec<usize>,
@@ -115,7 +115,7 @@ struct Stage {
 }
 
 impl Stage {
-    /// All pages, one group.
+    /// A stage with all pages in one group.
     fn whole(web: &Web, seed: u64, draws: usize) -> Result<Self> {
         let train: Vec<usize> = (0..web.course.len()).collect();
         let group = vec![0; train.len()];
@@ -123,7 +123,7 @@ impl Stage {
         Ok(Self { train, test: Vec::new(), group, groups: 1, draws })
     }
 
-    /// Pages known, and those of all universities but one, a group each; its own are to be tested on.
+    /// A stage with the labeled pages and the pages of all universities except one, which has the test rows; one group per university.
     fn without(web: &Web, held: usize, known: &[usize]) -> Self {
         let open = (0..web.course.len()).filter(|i| !known.contains(i));
         let (test, others): (Vec<usize>, Vec<usize>) = open.partition(|&i| web.university[i] == held);
@@ -133,7 +133,7 @@ impl Stage {
         Self { train, test, group, groups: UNIVERSITIES.len(), draws }
     }
 
-    /// Break-even points of scores of the training rows, by group and draw (a group without rows has none).
+    /// Break-even points of the scores of the training rows, by group and draw; a group without rows has none.
     fn inside(&self, pool: &Pool, scores: &[Vec<f64>]) -> Vec<Vec<f64>> {
         let one = |g: usize| {
             let of = self.draws.iter().zip(scores).filter_map(|(draw, scores)| {
@@ -146,7 +146,7 @@ impl Stage {
     }
 }
 
-/// The break-even point of some rows; none without a course page.
+/// Break-even point of some rows; `None` without a course page.
 pub(super) fn even(scores: &[f64], class: &[u32], rows: &[usize]) -> Option<f64> {
     let decisions: Vec<f64> = rows.iter().map(|&i| scores[i]).collect();
     let truth: Vec<bool> = rows.iter().map(|&i| class[i] == 1).collect();
@@ -176,24 +176,24 @@ fn penalty(web: &Web, rows: &[usize], view: usize, joint: Joint) -> Result<Optio
     Ok(Some(PenaltyParams { power: 5, ..PenaltyParams::default() }.of_graphs(graphs)))
 }
 
-/// Every weight and both losses.
+/// Results of all weights and both losses.
 fn points(web: &Web, stage: &Stage, view: usize, joint: Joint) -> Result<Vec<Point>> {
     let pool = web.pool(view, &stage.train);
     let penalty = penalty(web, &stage.train, view, joint)?;
-    let plane = Plane::new(&pool.x, Kernel::Linear, penalty.as_ref())?;
+    let space = KernelSpace::new(&pool.x, Kernel::Linear, penalty.as_ref())?;
     let other = web.pool(view, &stage.test);
     let rows: Vec<usize> = (0..other.class.len()).collect();
     let mut out = Vec::new();
     for &ratio in if joint == Joint::Alone { &[0.0][..] } else { &ALONG } {
-        let bent = plane.bend(ratio, &pool, &stage.draws)?;
+        let deformed = space.deform(ratio, &pool, &stage.draws)?;
         for loss in LOSSES {
             for (gamma_a, bias) in NORM.map(|a| (a, false)).into_iter().chain(NORM.map(|a| (a, true))) {
-                let functions = bent.solve_but_constant(loss, gamma_a, bias)?;
-                let inside = stage.inside(&pool, &bent.inside(&functions).of);
+                let functions = deformed.solve_but_constant(loss, gamma_a, bias)?;
+                let inside = stage.inside(&pool, &deformed.inside(&functions).of);
                 let outside = if rows.is_empty() {
                     Vec::new()
                 } else {
-                    let scores = bent.outside(&pool.x, &functions, &other.x)?;
+                    let scores = deformed.outside(&pool.x, &functions, &other.x)?;
                     scores.of.iter().filter_map(|s| even(s, &other.class, &rows)).collect()
                 };
                 out.push(Point { square: loss == Loss::Square, bias, gamma_a, ratio, inside, outside });
@@ -203,7 +203,7 @@ fn points(web: &Web, stage: &Stage, view: usize, joint: Joint) -> Result<Vec<Poi
     Ok(out)
 }
 
-/// Adds another draw to those of the same settings.
+/// Merges the draws of equal settings.
 fn join(all: &mut Vec<Point>, more: Vec<Point>) {
     if all.is_empty() {
         *all = more;
@@ -215,13 +215,13 @@ fn join(all: &mut Vec<Point>, more: Vec<Point>) {
     }
 }
 
-/// The point of a loss with the best mean.
+/// The setting with the best mean for a loss.
 fn chosen(points: &[Point], square: bool) -> Result<&Point> {
     let of = points.iter().filter(|p| p.square == square);
     of.max_by(|a, b| a.mean().total_cmp(&b.mean())).ok_or_else(|| Failure::Content("an empty grid".into()))
 }
 
-/// A method that is fitted in one view, or in one of two.
+/// A method that is not manifold regularization, with its learner and settings.
 struct Other {
     name: &'static str,
     learner: &'static str,
@@ -258,7 +258,7 @@ const OTHERS: &[Other] = &[
     Other { name: "SVM (full)", learner: "svc", views: 3, draws: 10, settings: |_| supervised(&[1.0, 10.0]) },
 ];
 
-/// Break-even points of the transducer: neighbors of its graph, eigenvectors and weights of the labels.
+/// Break-even points of the transducer over a grid of neighbors, eigenvectors and weights of the labels.
 fn connected(pool: &Pool, draws: &[Draw]) -> Result<Vec<Vec<f64>>> {
     let mut out = Vec::new();
     for neighbors in [25, 50, 100, 200] {
@@ -285,7 +285,7 @@ fn supervised(costs: &[f64]) -> Vec<Value> {
     costs.iter().map(|c| json!({ "kernel": "linear", "c": c })).collect()
 }
 
-/// Costs and rounds, of four pages a view: 30 as Blum & Mitchell 1998 have it, or 0, until all pages have a label.
+/// Costs and rounds of four pages per view: 30 rounds as in Blum & Mitchell 1998, or 0 for rounds until all pages are labeled.
 fn greedy(view: usize, machine: &str, tried: &[(f64, usize)]) -> Vec<Value> {
     let one = |(c, rounds): &(f64, usize)| {
         let mut params = json!({ "kernel": "linear", "machine": machine, "grow": 4, "view": view + 1 });
@@ -296,7 +296,7 @@ fn greedy(view: usize, machine: &str, tried: &[(f64, usize)]) -> Vec<Value> {
     tried.iter().map(one).collect()
 }
 
-/// Links first: weights of both functions, that of their agreement, and μ, the weight of the loss of the pages.
+/// Settings with links as the first view: weights of both functions, of their agreement, and μ, the weight of the loss of the pages.
 fn agreeing(view: usize) -> Vec<Value> {
     let mut out = Vec::new();
     for (gamma_a, gamma_c) in [([0.01, 0.01], 1.0), ([0.1, 0.01], 0.1), ([0.1, 0.01], 1.0)] {
@@ -311,7 +311,7 @@ fn agreeing(view: usize) -> Vec<Value> {
 }
 
 impl Other {
-    /// Break-even points of every setting.
+    /// Break-even points of all settings.
     fn run(&self, web: &Web, view: usize, seed: u64, draws: usize) -> Result<Vec<Vec<f64>>> {
         let mut stage = Stage::whole(web, seed, draws)?;
         let full = self.name.ends_with("(full)");
@@ -353,7 +353,7 @@ impl Other {
     }
 }
 
-/// Break-even points of every method that is asked for, by the name it has in the table, in every view.
+/// Break-even points of all requested methods in all views, by their names in the table.
 fn transductive(bench: &Bench<'_>, name: fn(&str) -> &str) -> Result<Vec<(&'static str, usize, Vec<f64>)>> {
     let web = Web::open(bench)?;
     bench.say(&format!("{} words of links, {} of pages", web.views[0].cols(), web.views[1].cols()));
@@ -410,7 +410,7 @@ pub(crate) fn two_views(bench: &Bench<'_>) -> Result<Findings> {
     Ok(found)
 }
 
-/// What table 2.7 calls a method of table 4.1.
+/// Name in table 2.7 of a method of table 4.1.
 fn earlier(method: &str) -> &str {
     match method {
         "SVM (full)" => "SVM (n)",
@@ -431,8 +431,8 @@ pub(crate) fn joint(bench: &Bench<'_>) -> Result<Findings> {
     Ok(found)
 }
 
-/// The break-even point of a university by the best support vector machine of all labels of the other three: a mark for
-/// machines of twelve.
+/// Break-even point on one university of the best SVM with all labels of the other three: a reference for learners with twelve
+/// labels.
 fn all_labels(web: &Web, view: usize, held: usize) -> Result<f64> {
     let stage = Stage::without(web, held, &[]);
     let (pool, other) = (web.pool(view, &stage.train), web.pool(view, &stage.test));
@@ -446,10 +446,10 @@ fn all_labels(web: &Web, view: usize, held: usize) -> Result<f64> {
     Ok(most)
 }
 
-/// Rows of a table with their unlabeled and test values, and what machines of all labels reach.
+/// Rows of a table with their unlabeled and test values, and notes on the SVM with all labels.
 type HeldOutRows = (Vec<(String, Vec<f64>, Vec<f64>)>, String);
 
-/// Unlabeled and test break-even points of each university and view, the graph being the view's own or the mean of all.
+/// Break-even points on unlabeled and test rows of each university and view, with the graph of the view or the mean of all.
 fn held_out(bench: &Bench<'_>, joint: Joint) -> Result<HeldOutRows> {
     let web = Web::open(bench)?;
     let (seed, draws) = (bench.options.seed, repetitions(bench, 100));
@@ -487,7 +487,7 @@ fn held_out(bench: &Bench<'_>, joint: Joint) -> Result<HeldOutRows> {
         let _ = writeln!(notes, "- {name}: {}", marks.join(", "));
         for (u, (university, _)) in UNIVERSITIES.iter().enumerate() {
             let others = (0..UNIVERSITIES.len()).filter(|h| *h != u);
-            // the group of a university that is held out is empty and left out
+            // skip the group of the held-out university, which is empty
             let open = others.flat_map(|h| of[h][at].inside[u - usize::from(h < u)].clone()).collect();
             out.push((format!("{university}, {name}"), open, of[u][at].outside.clone()));
         }
@@ -529,7 +529,7 @@ mod tests {
     }
 
     #[test]
-    fn a_university_held_out_is_no_group() {
+    fn held_out_university_has_no_group() {
         let web = Web {
             views: vec![Matrix::dense(vec![0.5; 400], 400, 1).unwrap(); 3],
             course: (0..400).map(|i| i % 3 == 0).collect(),
@@ -537,7 +537,11 @@ mod tests {
             edges: Weights::Cosine,
         };
         let stage = Stage::without(&web, 1, &[0, 1, 2, 3]);
-        assert_eq!((stage.train.len(), stage.test.len()), (301, 99), "labels of its own pages are known too");
+        assert_eq!(
+            (stage.train.len(), stage.test.len()),
+            (301, 99),
+            "its labeled pages are also training rows"
+        );
         assert_eq!(stage.train[..4], [0, 1, 2, 3]);
         assert!(stage.test.iter().all(|&i| web.university[i] == 1 && i != 1));
         let pool = web.pool(0, &stage.train);

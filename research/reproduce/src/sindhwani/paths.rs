@@ -1,15 +1,15 @@
-//! Distances along dense regions (Chapelle & Zien 2005), for rivals whose numbers the source quotes.
+//! Distances along dense regions (Chapelle & Zien 2005), for methods whose results the source quotes.
 //!
-//! An edge between any two rows is as long as exp(ρd) − 1, d their distance in median distances; with the shortest path p
-//! between two rows their squared distance is (log(1 + p)/ρ)². For large ρ it is the longest edge of the path whose longest
-//! edge is shortest, for ρ → 0 the plain distance. Rows get coordinates with these distances, as far as there are any.
+//! The edge between two rows has length exp(ρd) − 1, where d is their distance in median distances. With the shortest path p
+//! between two rows, their squared distance is (log(1 + p)/ρ)². For large ρ this is the longest edge of the path whose longest
+//! edge is shortest; for ρ → 0 it is the plain distance. Rows get coordinates with these distances, as far as they exist.
 
 use super::median_distance2;
 use crate::failure::Result;
 use evermargin::Matrix;
 use evermargin::math::linalg;
 
-/// Most of an exponent: sums of a few such lengths stay finite.
+/// Maximum exponent, so that sums of a few edge lengths stay finite.
 const FAR: f64 = 600.0;
 
 /// Squared distances of all pairs of rows, row-major, in squared median distances.
@@ -24,14 +24,14 @@ pub(super) fn squared(x: &Matrix, rho: f64) -> Vec<f64> {
     if rho == 0.0 {
         return d;
     }
-    // far rows are as far as numbers go
+    // limit the lengths of edges between distant rows
     d.iter_mut().for_each(|d| *d = (rho * d.sqrt()).min(FAR).exp_m1());
     shorten(&mut d, n);
     d.iter_mut().for_each(|d| *d = (d.ln_1p() / rho).powi(2));
     d
 }
 
-/// Shortest paths from the lengths of edges (Floyd & Warshall).
+/// Replaces edge lengths by the lengths of shortest paths (Floyd & Warshall).
 fn shorten(d: &mut [f64], n: usize) {
     for k in 0..n {
         let through = d[k * n..(k + 1) * n].to_vec();
@@ -42,8 +42,8 @@ fn shorten(d: &mut [f64], n: usize) {
     }
 }
 
-/// Coordinates with the given squared distances: those of the largest spread that hold all of the spread but the share
-/// `left`, up to one that is less than that share of the first.
+/// Coordinates with the given squared distances: the directions of largest variance that keep all variance except the share `left`,
+/// without directions whose variance is less than that share of the first.
 pub(super) fn coordinates(squared: &[f64], n: usize, left: f64) -> Result<Matrix> {
     let means: Vec<f64> = squared.chunks_exact(n).map(|row| row.iter().sum::<f64>() / n as f64).collect();
     let mean = means.iter().sum::<f64>() / n as f64;
@@ -75,13 +75,13 @@ mod tests {
     }
 
     #[test]
-    fn paths_go_by_short_edges() {
+    fn paths_prefer_short_edges() {
         let x = line();
         let median = median_distance2(&x).sqrt();
         let plain = squared(&x, 0.0);
         assert!((plain[3] - (3.0 / median).powi(2)).abs() < 1e-12);
         let far = squared(&x, 60.0);
-        // the longest of the edges on the way, and a little for each of them
+        // the longest edge of the path, plus a small term per edge
         assert!((far[3].sqrt() - 1.0 / median).abs() < 0.1 / median);
         assert!((far[4].sqrt() - 4.0 / median).abs() < 0.1 / median);
         assert!((squared(&x, 1e-6)[4].sqrt() - plain[4].sqrt()).abs() < 1e-5);

@@ -1,7 +1,7 @@
-//! The six data sets of chapter 5 (table 5.1), two classes each.
+//! The six data sets of chapter 5 (table 5.1), with two classes each.
 //!
-//! What the source does not print: the two moons, and which threes and eights of MNIST. Here these are the first 2000, and as in
-//! the source their 100 principal components ("PCA denoising", table 5.1: 100 columns).
+//! The source does not describe the two moons, nor the selection of threes and eights of MNIST. Here the latter are the first 2000,
+//! reduced as in the source to 100 principal components ("PCA denoising", table 5.1: 100 columns).
 
 use super::many::Pool;
 use crate::data::digits;
@@ -12,7 +12,7 @@ use evermargin::datasets::{GenerateParams, generate};
 use evermargin::math::linalg;
 use evermargin::{Labels, Matrix};
 
-/// A data set: rows to train on and to validate with, labels, basis functions.
+/// A data set: numbers of training rows, validation rows, labels and basis functions.
 #[derive(Debug)]
 pub(super) struct Set {
     pub name: &'static str,
@@ -37,13 +37,13 @@ pub(super) const SETS: [Set; 6] = [
     set("pcmac", "text1", [1459, 487, 73, 146]),
 ];
 
-/// Noise of two moons; the source does not print it, but its machine with all labels makes no error.
+/// Noise of two moons, which the source does not state; its learner with all labels makes no error.
 const NOISE: f64 = 0.05;
 
-/// How much further apart the moons are than those of the library, which reach 0.5 into each other. With one label a class
-/// RLS divides the plane between the two points whatever its kernel, so that its mean error (20.04 % printed) tells how far:
-/// with moons that reach 0.5, 0.3, 0.25 and 0 into each other it is 24.3, 20.4, 19.4 and 14.6 % (3000 draws of labels on one sample; samples
-/// differ by a point). 0.25 is a little on the easy side.
+/// Additional distance of the moons, which overlap by 0.5 in the library. With one label per class, RLS divides the plane between
+/// the two labeled points with any kernel, so its mean error (published: 20.04 %) determines the distance: with overlaps of 0.5,
+/// 0.3, 0.25 and 0 the mean error is 24.3, 20.4, 19.4 and 14.6 % (3000 draws of labels on one sample; samples differ by about one
+/// point). 0.25 is slightly too easy.
 const APART: f64 = 0.25;
 
 impl Set {
@@ -68,7 +68,7 @@ fn moons(rows: usize, seed: u64) -> Result<Pool> {
     let (x, labels) = generate("two-moons", &wanted)?;
     let pool = Pool::new(x, &labels);
     let Matrix::Dense { mut values, .. } = pool.x.view().to_dense() else {
-        return Err(Failure::Content("moons that are not dense".into()));
+        return Err(Failure::Content("the moons are not dense".into()));
     };
     for (point, class) in values.chunks_exact_mut(2).zip(&pool.class) {
         point[1] -= APART * f64::from(*class);
@@ -76,7 +76,7 @@ fn moons(rows: usize, seed: u64) -> Result<Pool> {
     Ok(Pool { x: Matrix::dense(values, rows, 2)?, ..pool })
 }
 
-/// Classes told apart by name.
+/// Rows as two classes, of which `positive` selects one by name.
 fn two(rows: Rows, positive: impl Fn(&str) -> bool) -> Pool {
     let side = |c: &Option<u32>| c.map(|c| u32::from(positive(&rows.labels.classes[c as usize])));
     let of = rows.labels.of.iter().map(side).collect();
@@ -98,7 +98,7 @@ fn threes_and_eights(bench: &Bench<'_>, rows: usize) -> Result<Pool> {
     Ok(Pool { x: principal(values, PIXELS, COMPONENTS)?, class, classes: 2 })
 }
 
-/// The coordinates of rows of so many columns along the axes of their largest variance.
+/// Coordinates of rows along their principal components.
 fn principal(mut values: Vec<f64>, columns: usize, kept: usize) -> Result<Matrix> {
     let rows = values.len() / columns;
     let mut middle = vec![0.0; columns];
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_longest_axis_comes_last_and_is_centered() {
+    fn largest_component_is_last_and_centered() {
         let values: Vec<f64> = (0..20).flat_map(|i| [f64::from(i), 2.0 * f64::from(i), 5.0]).collect();
         let Matrix::Dense { values, .. } = principal(values, 3, 1).unwrap() else { panic!("not dense") };
         let length = 5.0_f64.sqrt();

@@ -1,16 +1,16 @@
 //! Manifold regularization with few basis functions: tables 5.2 to 5.5.
 //!
-//! Rows are divided 3 : 1 into training and validation rows once, 5 % of the training rows keep their label (two moons: one a
-//! class), drawn anew each repetition. As in the source, all settings, those of the graph among them, are those of the least
-//! error on the validation rows; what counts is the error on the unlabeled training rows (of machines with all labels, on
-//! the validation rows). The source prints no grid.
+//! Rows are split 3 : 1 into training and validation rows once. In each repetition, a random 5 % of the training rows are labeled
+//! (two moons: one per class). As in the source, all settings, including those of the graph, minimize the error on the validation
+//! rows; results are errors on the unlabeled training rows (for learners with all labels, on the validation rows). The source does
+//! not describe its grid.
 //!
-//! The source keeps all of GREEDY's settings for table 5.3 and SUP, its basis, graph and width for SLACK.
+//! The source uses the settings of GREEDY for table 5.3 and SUP, and the basis, graph and width of GREEDY for SLACK.
 
 use super::ground::{Errors, Gram, Ground, Setting, validated};
 use super::many::{Draw, Pool, mean};
 use super::six_sets::{SETS, Set};
-use super::warped::Plane;
+use super::warped::KernelSpace;
 use super::{asked, asked_method, best, repetitions};
 use crate::failure::{Failure, Result};
 use crate::findings::Findings;
@@ -32,7 +32,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::sync::Arc;
 
-/// Methods that are run together, since one needs what another found.
+/// Methods that are run together, because some need results of others.
 const GROUPS: [&[&str]; 6] = [
     &["RLS (l)", "RLS (n)"],
     &["LapRLS", "GREEDY fixed"],
@@ -44,25 +44,26 @@ const GROUPS: [&[&str]; 6] = [
 
 const NEIGHBORS: [usize; 6] = [3, 5, 10, 20, 50, 100];
 const POWERS: [usize; 3] = [1, 2, 5];
-/// Widths of full solutions, and of few functions, which the source found to be wider.
+/// Grids of kernel widths: of full solutions, and of few basis functions, for which the source found larger widths.
 const NARROW: [f64; 6] = [0.125, 0.25, 0.5, 1.0, 2.0, 4.0];
 const WIDE: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 4.0];
 const GAMMAS: [f64; 3] = [1e-6, 1e-4, 1e-2];
 const RATIOS: [f64; 5] = [1.0, 10.0, 1e2, 1e3, 1e4];
-/// Graphs that few functions of many rows are tried on, for time: those on which the full solution has the least validation
-/// error, mean of widths. Of few rows all are tried.
+/// Number of graphs for few basis functions on many rows, to save time: those with the smallest validation error of the full
+/// solution, averaged over widths. With few rows, all graphs are used.
 const GRAPHS: usize = 3;
-/// Settings of few functions of many rows that are tried with all draws, for time: the best of a few draws.
+/// Number of settings for few basis functions on many rows that are evaluated with all draws, to save time: the best on a few
+/// draws.
 const FINALISTS: usize = 12;
-/// γ_I and ν of SLACK; γ_I of what `decoupled` is fitted to.
+/// Grids of γ_I and ν of SLACK, and of γ_I of the targets of `decoupled`.
 const FREE: [f64; 2] = [1e-2, 1.0];
 /// γ_A/ν of SLACK.
 const FIRM: f64 = 1e-3;
-/// Where the descent of squashed outputs ends. A step is a Newton step with a line search; 30 of them, for time, are not always a
-/// stationary point, and what is left of the start counts in favor of Sigmoid (the source stopped by a stringent rule).
+/// Stopping rule of Sigmoid. A step is a Newton step with a line search. To save time the limit is 30 steps, which do not always
+/// reach a stationary point; the remaining influence of the start favors Sigmoid (the source used a strict stopping rule).
 const STATIONARY: Stop = Stop { tolerance: 1e-5, max_steps: Some(30) };
 
-/// What methods need to know of others: the settings of LapRLS and GREEDY, graphs to try, errors of LapRLS.
+/// Results that other methods need: the settings of LapRLS and GREEDY, selected graphs, errors of LapRLS.
 #[derive(Debug, Serialize, Deserialize)]
 struct Scout {
     full: Setting,
@@ -71,7 +72,7 @@ struct Scout {
     errors: Vec<f64>,
 }
 
-/// Each method with its errors.
+/// Methods with their errors.
 type LabeledSample = Vec<(String, Vec<f64>)>;
 
 fn inside(errors: &[Errors]) -> Vec<f64> {
@@ -79,19 +80,19 @@ fn inside(errors: &[Errors]) -> Vec<f64> {
 }
 
 fn unsolved() -> Failure {
-    Failure::Content("a system that was not solved".into())
+    Failure::Content("a linear system was not solved".into())
 }
 
-/// As in the source, 50 others before each step.
+/// As in the source, 50 new candidates before each step.
 const CANDIDATES: Candidates = Candidates { number: 50, exchanged: 50, backfit: Backfit::Post, seed: 1 };
 
-/// The basis of a pursuit.
+/// Basis of a pursuit.
 fn pursued(mut pursuit: Pursuit<'_>, basis: usize) -> Vec<Atom> {
     pursuit.run(basis, &());
     pursuit.atoms().to_vec()
 }
 
-/// A kernel and a set: what pursuits and fits need.
+/// Kernel and data set for pursuits and fits.
 struct Stage<'s> {
     set: &'s Set,
     ground: &'s Ground,
@@ -104,7 +105,7 @@ impl<'s> Stage<'s> {
         Ok(Self { set, ground, gram, dictionary: gram.dictionary()? })
     }
 
-    /// A pursuit's, with columns that are at hand.
+    /// Basis of a pursuit that reuses cached columns.
     fn basis(&self, aim: &SparseObjective<'_>, held: Option<&PursuitCache<'_>>) -> Vec<Atom> {
         let pursuit = Pursuit::new(aim, &self.dictionary, Norm::Kernel, CANDIDATES);
         match held {
@@ -113,7 +114,7 @@ impl<'s> Stage<'s> {
         }
     }
 
-    /// Errors of the best function of a basis.
+    /// Errors of the optimal function of a basis.
     fn fitted(&self, draw: &Draw, atoms: &[Atom], aim: &SparseObjective<'_>) -> Result<Errors> {
         let space = Restricted::of(&self.dictionary, atoms, Norm::Kernel)?;
         let solved = space.solve(aim, &())?.ok_or_else(unsolved)?;
@@ -124,7 +125,7 @@ impl<'s> Stage<'s> {
         self.fitted(draw, &self.basis(aim, None), aim)
     }
 
-    /// GREEDY of some draws; `held` is of the graph of the setting.
+    /// Runs GREEDY on some draws; `held` is the cache of the graph of the setting.
     fn pursuits(
         &self,
         s: Setting,
@@ -140,7 +141,7 @@ impl<'s> Stage<'s> {
     }
 }
 
-/// Least squares on labels alone, of all draws; errors of each.
+/// Errors of supervised least squares for each draw.
 fn alone(ground: &Ground, gram: &Gram, gamma_a: f64, draws: &[Draw]) -> Result<Vec<Errors>> {
     let params = json!({ "kernel": "precomputed", "c": 1.0 / gamma_a, "fit_intercept": false });
     let rows = Pool { x: gram.inside.clone(), class: ground.train.class.clone(), classes: 2 };
@@ -164,18 +165,24 @@ fn supervised(ground: &Ground) -> Result<LabeledSample> {
     Ok(vec![("RLS (l)".into(), inside(&few)), ("RLS (n)".into(), vec![all[0][1]])])
 }
 
-/// A full solution: its setting and errors.
+/// Setting and errors of a full solution.
 type Whole = (Setting, Vec<Errors>);
 
-/// The full solutions of a width on a graph, all weights and draws on one space.
-fn bent(ground: &Ground, gram: &Gram, plane: &Plane, graph: [usize; 2], width: f64) -> Result<Vec<Whole>> {
+/// Full solutions with one kernel width and graph, for all weights and draws in one space.
+fn full_solutions(
+    ground: &Ground,
+    gram: &Gram,
+    plane: &KernelSpace,
+    graph: [usize; 2],
+    width: f64,
+) -> Result<Vec<Whole>> {
     let mut out = Vec::new();
     for ratio in RATIOS {
-        let bent = plane.bend(ratio, &ground.train, &ground.draws)?;
+        let deformed = plane.deform(ratio, &ground.train, &ground.draws)?;
         for gamma_a in GAMMAS {
-            let functions = bent.solve(Loss::Square, gamma_a)?;
-            let scores = bent.inside(&functions);
-            let outside = bent.outside(&gram.inside, &functions, &gram.outside)?;
+            let functions = deformed.solve(Loss::Square, gamma_a)?;
+            let scores = deformed.inside(&functions);
+            let outside = deformed.outside(&gram.inside, &functions, &gram.outside)?;
             let one = |(k, d): (usize, &Draw)| ground.errors(d, &scores.of[k], &outside.of[k]);
             let errors = ground.draws.iter().enumerate().map(one).collect();
             out.push((Setting { graph, width, gamma_a, ratio }, errors));
@@ -184,7 +191,7 @@ fn bent(ground: &Ground, gram: &Gram, plane: &Plane, graph: [usize; 2], width: f
     Ok(out)
 }
 
-/// The best full solution, and the graphs on which few functions are tried.
+/// The best full solution, and the graphs that few basis functions use.
 fn whole(ground: &Ground) -> Result<(Whole, Vec<[usize; 2]>)> {
     let graphs: Vec<[usize; 2]> =
         NEIGHBORS.into_iter().flat_map(|neighbors| POWERS.map(|power| [neighbors, power])).collect();
@@ -192,10 +199,10 @@ fn whole(ground: &Ground) -> Result<(Whole, Vec<[usize; 2]>)> {
     let (mut leaders, mut ranks) = (Vec::new(), vec![0.0; graphs.len()]);
     for width in NARROW {
         let gram = ground.gram(width)?;
-        let mut plane = Plane::new(&gram.inside, Kernel::Precomputed, None)?;
+        let mut plane = KernelSpace::new(&gram.inside, Kernel::Precomputed, None)?;
         for ((&graph, penalty), rank) in graphs.iter().zip(&penalties).zip(&mut ranks) {
             plane.along(penalty);
-            let leader = best(bent(ground, &gram, &plane, graph, width)?, |(_, e)| validated(e))?;
+            let leader = best(full_solutions(ground, &gram, &plane, graph, width)?, |(_, e)| validated(e))?;
             *rank += validated(&leader.1);
             leaders.push(leader);
         }
@@ -207,13 +214,13 @@ fn whole(ground: &Ground) -> Result<(Whole, Vec<[usize; 2]>)> {
     Ok((best(leaders, |(_, e)| validated(e))?, few))
 }
 
-/// All weights of few functions on a graph, with a kernel.
+/// Settings with all weights for few basis functions, with one graph and kernel.
 fn settings(graph: [usize; 2], width: f64) -> Vec<Setting> {
     let of = |gamma_a: f64| RATIOS.map(|ratio| Setting { graph, width, gamma_a, ratio });
     GAMMAS.into_iter().flat_map(of).collect()
 }
 
-/// A setting of few functions on the graph of that number.
+/// A setting for few basis functions, with the number of its graph.
 type Tried = (usize, Setting);
 
 /// Each setting with the validation error of its GREEDY.
@@ -250,7 +257,7 @@ fn scouted(bench: &Bench<'_>, set: &Set, runs: usize) -> Result<Scout> {
     }
     bench.say(&format!("{}: LapRLS {full:?} {:.4}; graphs {graphs:?}", set.name, mean(&inside(&errors))));
     let penalties = graphs.iter().map(|&g| ground.penalty(g)).collect::<Result<Vec<_>>>()?;
-    // the source: few functions want wider kernels; the narrowest only where it costs little
+    // as in the source, few functions need wider kernels; try the narrowest only if it is cheap
     let widths = if ground.is_small() { &WIDE[..] } else { &WIDE[1..] };
     let on = |g: usize, width: f64| settings(graphs[g], width).into_iter().map(move |s| (g, s));
     let pairs = widths.iter().flat_map(|&width| (0..graphs.len()).map(move |g| (g, width)));
@@ -274,7 +281,7 @@ fn fixed(set: &Set, ground: &Ground, scout: &Scout) -> Result<LabeledSample> {
     Ok(vec![("LapRLS".into(), scout.errors.clone()), ("GREEDY fixed".into(), inside(&errors))])
 }
 
-/// One of the ways of `sparse-lap`.
+/// Runs one of the methods of `sparse-lap`.
 fn learned(set: &Set, ground: &Ground, method: &str, s: Setting, draw: &Draw) -> Result<Errors> {
     let Kernel::Rbf { gamma } = ground.kernel(s.width) else { return Err(Failure::Unknown(method.into())) };
     let ridge = method == "greedy ridge";
@@ -291,7 +298,7 @@ fn learned(set: &Set, ground: &Ground, method: &str, s: Setting, draw: &Draw) ->
     Ok(ground.errors(draw, &inside, &outside))
 }
 
-/// The pursuit over seven widths: a model of one kernel cannot hold its answer, so the rows are scored here.
+/// Runs the pursuit over seven kernel widths. A model has a single kernel, so the rows are scored here.
 fn multi_scale(set: &Set, ground: &Ground, s: Setting, draw: &Draw) -> Result<Errors> {
     let (known, penalty) = (ground.known(draw)?, ground.penalty(s.graph)?);
     let aim = SparseObjective::plain(s.gamma(), &known, Some(&penalty));
@@ -317,7 +324,7 @@ fn chosen(set: &Set, ground: &Ground, scout: &Scout) -> Result<LabeledSample> {
     Ok(out)
 }
 
-/// The best of pursuits that have all labels, by the error on validation rows.
+/// Smallest validation error of pursuits with all labels.
 fn all_labels(set: &Set, ground: &Ground) -> Result<f64> {
     let (full, mut errors) = (ground.full(), Vec::new());
     let known = ground.known(&full)?;
@@ -331,12 +338,12 @@ fn all_labels(set: &Set, ground: &Ground) -> Result<f64> {
     best(errors, |e| *e)
 }
 
-/// γ_A of the sigmoid, its γ_I, and its slope ρ in those of the library's.
+/// γ_A of Sigmoid, and grids of its γ_I and of its slope ρ relative to that of the library.
 const SOFT: f64 = 1e-6;
 const SMOOTH: [f64; 6] = [1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0];
 const STEEP: [f64; 3] = [1.0, 2.5, 5.0];
 
-/// Smooth signs of outputs `steep` times as large: with u = steep · v the library's objective is that of the slope steep · ρ.
+/// Errors of Sigmoid with the slope steep · ρ: with u = steep · v its objective is that of the library.
 fn squashed(stage: &Stage<'_>, space: &Restricted<'_>, aim: &Signs<'_>, draw: &Draw) -> Result<Errors> {
     let known = stage.ground.known(draw)?;
     let (gamma_i, steep) = (aim.gamma_i, aim.steep);
@@ -348,7 +355,7 @@ fn squashed(stage: &Stage<'_>, space: &Restricted<'_>, aim: &Signs<'_>, draw: &D
     stage.ground.score(draw, stage.gram, &space.model(&[u])?)
 }
 
-/// Where the descent of smooth signs starts, along which graph, with which weight and slope.
+/// Start, graph, weight and slope of Sigmoid.
 struct Signs<'a> {
     start: &'a [f64],
     penalty: &'a Penalty,
@@ -356,7 +363,7 @@ struct Signs<'a> {
     steep: f64,
 }
 
-/// The oracle's basis with the settings of GREEDY, and the sigmoid on it, started from the oracle's function.
+/// Runs the basis of the oracle with the settings of GREEDY, and Sigmoid on this basis, started from the function of the oracle.
 fn oracles(set: &Set, ground: &Ground, scout: &Scout) -> Result<LabeledSample> {
     let s = scout.greedy;
     let (gram, penalty) = (ground.gram(s.width)?, ground.penalty(s.graph)?);
@@ -386,7 +393,7 @@ fn oracles(set: &Set, ground: &Ground, scout: &Scout) -> Result<LabeledSample> {
     ])
 }
 
-/// GREEDY's basis fitted with slack, and a basis of its own.
+/// Runs SLACK on the basis of GREEDY and on its own basis.
 fn slackened(set: &Set, ground: &Ground, scout: &Scout) -> Result<LabeledSample> {
     let s = scout.greedy;
     let (gram, penalty) = (ground.gram(s.width)?, ground.penalty(s.graph)?);
@@ -412,7 +419,7 @@ fn slackened(set: &Set, ground: &Ground, scout: &Scout) -> Result<LabeledSample>
     Ok(vec![("SLACK".into(), inside(&fitted)), ("GREEDY+SLACK".into(), inside(&own))])
 }
 
-/// Graph transduction, then a pursuit of what it found.
+/// Runs graph transduction, then a pursuit of the resulting function.
 fn decoupled(set: &Set, ground: &Ground, scout: &Scout) -> Result<LabeledSample> {
     let mut fields = Vec::new();
     for &graph in &scout.graphs {
@@ -445,9 +452,9 @@ fn decoupled(set: &Set, ground: &Ground, scout: &Scout) -> Result<LabeledSample>
     Ok(vec![("decoupled".into(), inside(&errors))])
 }
 
-/// Draws: twice as many as the source has, for errors of one draw differ by five points from those of another, and more of two
-/// moons, where the place of two labels decides. Settings are chosen by all of them (of `decoupled` and Sigmoid, where rows are
-/// many, by the first three).
+/// Number of draws: twice as many as in the source, because errors differ by five points between draws, and more for two moons, where
+/// they depend on the position of two labels. Settings are chosen on all draws (`decoupled` and Sigmoid with many rows: on the first
+/// three).
 fn runs(bench: &Bench<'_>, set: &Set) -> usize {
     repetitions(bench, if set.name == "2moons" { 100 } else { 20 })
 }
@@ -461,11 +468,11 @@ fn group(bench: &Bench<'_>, set: &Set, group: usize, scout: Option<&Scout>) -> R
         (3, Some(scout)) => oracles(set, &ground, scout),
         (4, Some(scout)) => slackened(set, &ground, scout),
         (_, Some(scout)) => decoupled(set, &ground, scout),
-        (_, None) => Err(Failure::Content("a method without settings".into())),
+        (_, None) => Err(Failure::Content("a method has no settings".into())),
     }
 }
 
-/// Values of the methods of a table.
+/// Results of the methods of a table.
 fn table(bench: &Bench<'_>, methods: &[&str]) -> Result<Findings> {
     let wanted = |g: &usize| GROUPS[*g].iter().any(|m| methods.contains(m) && asked_method(bench, m));
     let groups: Vec<usize> = (0..GROUPS.len()).filter(wanted).collect();
@@ -496,10 +503,10 @@ fn table(bench: &Bench<'_>, methods: &[&str]) -> Result<Findings> {
     let work = |(set, scout, g): &(&Set, Arc<Option<Scout>>, usize)| {
         bench.cached(&key(&g.to_string(), set), || group(bench, set, *g, scout.as_ref().as_ref()))
     };
-    for ((set, ..), told) in items.iter().zip(bench.each(&items, work)) {
-        match told {
+    for ((set, ..), result) in items.iter().zip(bench.each(&items, work)) {
+        match result {
             Err(missing @ Failure::Missing { .. }) => found.missing(set.name, &missing.to_string()),
-            told => told?.into_iter().for_each(|(method, runs)| {
+            result => result?.into_iter().for_each(|(method, runs)| {
                 bench.say(&format!("{}: {method} {:.3}", set.name, mean(&runs)));
                 found.add(set.name, &method, "error", runs);
             }),

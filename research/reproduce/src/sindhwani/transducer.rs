@@ -1,13 +1,13 @@
-//! The spectral graph transducer (Joachims 2003), a rival whose numbers the source quotes.
+//! The spectral graph transducer (Joachims 2003), a method whose results the source quotes.
 //!
-//! Problem: over z in the span of the d smoothest eigenvectors of I − D⁻¹W of a graph (but the constant one), z = Vw,
+//! Problem: over z in the span of the d smoothest eigenvectors of I − D⁻¹W of a graph (without the constant one), z = Vw,
 //! min wᵀΔw + c(z − γ)ᵀC(z − γ) with |w|² = n. Δ is diagonal, k² for the k-th eigenvector in place of its eigenvalue; γ is
-//! √(l₋/l₊) of positive rows with a label, −√(l₊/l₋) of negative ones; C weighs both classes alike.
+//! √(l₋/l₊) for positive labeled rows and −√(l₊/l₋) for negative ones; C gives both classes equal weight.
 //!
-//! The graph joins each row with its nearest others by cosine; the weights of a row's edges sum to 1, and the two directions are
-//! added. Rows that are joined with none are left out of it, z = 0.
+//! The graph connects each row to its nearest neighbors by cosine; the weights of the edges of a row sum to 1, and the weights of the
+//! two directions are added. Rows without edges are not in the graph and have z = 0.
 //!
-//! With G = Δ + cVᵀCV = QΛQᵀ and b = cVᵀCγ the minimum is w = (G − λI)⁻¹b with the λ below all of Λ for which |w|² = n.
+//! With G = Δ + cVᵀCV = QΛQᵀ and b = cVᵀCγ, the minimum is w = (G − λI)⁻¹b with the λ below all eigenvalues Λ for which |w|² = n.
 
 use super::many::Draw;
 use crate::failure::{Failure, Result};
@@ -17,10 +17,10 @@ use evermargin::graph::{Graph, neighbors};
 use evermargin::math::linalg;
 use std::collections::BTreeMap;
 
-/// Eigenvectors, and the weight of the labels, as the author chose them.
+/// Number of eigenvectors and weight of the labels, as chosen by the author.
 pub(super) const VECTORS: usize = 80;
 pub(super) const WEIGHT: f64 = 3200.0;
-/// Halvings of the interval that λ lies in: to the last digit.
+/// Number of bisection steps for λ, which reach machine precision.
 const HALVINGS: usize = 200;
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
@@ -31,14 +31,14 @@ fn add(t: f64, x: &[f64], y: &mut [f64]) {
     y.iter_mut().zip(x).for_each(|(y, x)| *y += t * x);
 }
 
-/// The smoothest functions on a graph.
+/// The smoothest functions on a graph, with their rows.
 pub(super) struct Transducer {
     vectors: Vec<Vec<f64>>,
     /// Rows in the graph.
     within: usize,
 }
 
-/// Rows of length 1 joined with their nearest others.
+/// Graph of rows of length 1 with their nearest neighbors.
 fn joined(x: MatrixView<'_>, count: usize) -> Result<Graph> {
     let near = neighbors(x, count, &()).ok_or_else(|| Failure::Content("no neighbors".into()))?;
     let mut weights = BTreeMap::<(usize, usize), f64>::new();
@@ -55,7 +55,7 @@ fn joined(x: MatrixView<'_>, count: usize) -> Result<Graph> {
 }
 
 impl Transducer {
-    /// Of a graph without rows that are joined with none, and at most so many functions.
+    /// Computes at most `max` functions on a graph without isolated rows.
     pub fn new(graph: &Graph, max: usize) -> Result<Self> {
         let count = max.min(graph.len().saturating_sub(1));
         let mut vectors = plain(graph, count, true)?;
@@ -67,7 +67,7 @@ impl Transducer {
         Ok(Self { vectors, within: graph.len() })
     }
 
-    /// Of rows of length 1.
+    /// Computes at most `max` functions on the neighborhood graph of rows of length 1.
     pub fn of(x: MatrixView<'_>, n_neighbors: usize, max: usize) -> Result<Self> {
         let all = joined(x, n_neighbors)?;
         let within: Vec<usize> = (0..x.rows()).filter(|&i| all.degrees()[i] > 0.0).collect();
@@ -80,18 +80,18 @@ impl Transducer {
         Ok(Self { vectors: part.vectors.iter().map(spread).collect(), ..part })
     }
 
-    /// With the smoothest functions alone.
+    /// The transducer with the `count` smoothest functions.
     pub fn first(&self, count: usize) -> Self {
         Self { vectors: self.vectors.iter().take(count).cloned().collect(), within: self.within }
     }
 
-    /// Scores of all rows from the labels of a draw, of which there is one of the class and one of another at least; the
-    /// boundary, half way between the targets of the two sides, is 0.
+    /// Scores of all rows from the labels of a draw, which must contain the class and another one. The boundary, in the middle between
+    /// the targets of the two sides, is 0.
     pub fn scores(&self, draw: &Draw, class: &[u32], positive: u32, c: f64) -> Result<Vec<f64>> {
         let count = draw.known.iter().filter(|&&i| class[i] == positive).count() as f64;
         let all = draw.known.len() as f64;
         if count == 0.0 || count == all {
-            return Err(Failure::Content("labels of one side only".into()));
+            return Err(Failure::Content("labels of one class only".into()));
         }
         let target = [-(count / (all - count)).sqrt(), ((all - count) / count).sqrt()];
         let of = |i: usize| {
@@ -114,7 +114,7 @@ impl Transducer {
     }
 }
 
-/// The least of wᵀGw − 2bᵀw among w of a length.
+/// Minimum of wᵀGw − 2bᵀw over w of a given length.
 fn on_sphere(g: &[f64], b: &[f64], length: f64) -> Result<Vec<f64>> {
     let d = b.len();
     if b.iter().all(|b| *b == 0.0) {
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_on_the_sphere_is_lower() {
+    fn solution_is_the_minimum_on_the_sphere() {
         let g = [3.0, 1.0, 0.0, 1.0, 2.0, 0.5, 0.0, 0.5, 4.0];
         let b = [1.0, -2.0, 0.5];
         let value = |w: &[f64]| {
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn two_rings_of_a_label_each_are_told_apart() {
+    fn two_rings_with_one_label_each_are_separated() {
         let edges: Vec<(usize, usize, f64)> = (0..40)
             .map(|i| (i, if i % 20 == 19 { i - 19 } else { i + 1 }, 1.0))
             .chain([(3, 30, 0.01)])

@@ -1,7 +1,7 @@
-//! Manifold regularization with many weights and many draws on one graph and one space.
+//! Manifold regularization with many weights and draws on one graph and in one space.
 //!
-//! `lapsvm` and `laprls` make graph, space and RᵀL^pR anew for each fit; here they are made once for all γ_A, γ_I, losses and
-//! draws, by the same parts of the library. That both give the same is tested.
+//! `lapsvm` and `laprls` compute the graph, the space and RᵀL^pR in each fit. Here they are computed once for all γ_A, γ_I, losses
+//! and draws, by the same functions of the library; a test compares the results.
 
 use super::many::{Draw, Pool, Scores};
 use crate::failure::{Failure, Result};
@@ -14,17 +14,17 @@ use evermargin::estimators::supervised::svc::SvcParams;
 use evermargin::estimators::{Fit, Targets};
 use evermargin::{Kernel, Label, Matrix, Model};
 
-/// The two losses with the names of their machines.
+/// The two losses with the names of their learners.
 pub(super) const LOSSES: [Loss; 2] = [Loss::Hinge, Loss::Square];
 
 /// The rows of a pool in the space of a kernel, and the penalty in it.
-pub(super) struct Plane {
+pub(super) struct KernelSpace {
     span: LandmarkSpace,
     quadratic: Vec<f64>,
 }
 
-/// A plane deformed by γ_I/γ_A times the penalty, for some draws.
-pub(super) struct Bent<'p> {
+/// The space with the kernel deformed by γ_I/γ_A times the penalty, for some draws.
+pub(super) struct DeformedSpace<'p> {
     warp: DeformedKernel<'p>,
     span: &'p LandmarkSpace,
     rows: Vec<usize>,
@@ -33,8 +33,8 @@ pub(super) struct Bent<'p> {
     width: usize,
 }
 
-impl Plane {
-    /// Without a penalty the labels are alone.
+impl KernelSpace {
+    /// Creates the space; without a penalty, learning is supervised.
     pub fn new(x: &Matrix, kernel: Kernel, penalty: Option<&Penalty>) -> Result<Self> {
         let span = LandmarkSpace::new(x.view(), kernel, x.rows(), 1, &())?;
         let quadratic = penalty.map_or_else(|| vec![0.0; span.dim() * span.dim()], |p| p.quadratic(&span));
@@ -46,24 +46,24 @@ impl Plane {
         self.quadratic = penalty.quadratic(&self.span);
     }
 
-    pub fn bend<'p>(&'p self, ratio: f64, pool: &Pool, draws: &[Draw]) -> Result<Bent<'p>> {
+    pub fn deform<'p>(&'p self, ratio: f64, pool: &Pool, draws: &[Draw]) -> Result<DeformedSpace<'p>> {
         let problems = pool.problems(draws);
         let known = |i: &usize| problems.iter().any(|p| p.y[*i] != Label::Unknown);
         let rows: Vec<usize> = (0..self.span.rows()).filter(known).collect();
         let warp = DeformedKernel::new(&self.span, &self.quadratic, ratio)?;
         let gram = warp.gram(&rows)?;
         let problems = problems.iter().map(|p| p.select(&rows)).collect();
-        Ok(Bent { warp, span: &self.span, rows, gram, problems, width: pool.width() })
+        Ok(DeformedSpace { warp, span: &self.span, rows, gram, problems, width: pool.width() })
     }
 }
 
-impl Bent<'_> {
-    /// The functions of all draws: one vector a problem. γ_A is that of the sum over rows; no constant.
+impl DeformedSpace<'_> {
+    /// Functions of all draws, one vector per problem, without intercept. γ_A refers to the sum over rows.
     pub fn solve(&self, loss: Loss, gamma_a: f64) -> Result<Vec<Vec<f64>>> {
         self.solve_but_constant(loss, gamma_a, false)
     }
 
-    /// The same for machines that may learn a constant, which is left out: rankings do without.
+    /// Like `solve`, for learners with an optional intercept, which is dropped because rankings do not need it.
     pub fn solve_but_constant(&self, loss: Loss, gamma_a: f64, bias: bool) -> Result<Vec<Vec<f64>>> {
         let kernel = Kernel::Precomputed;
         let svc = SvcParams {
@@ -79,16 +79,16 @@ impl Bent<'_> {
             Model::Linear { weights, .. } => {
                 Ok(weights.iter().map(|a| self.warp.function(&self.rows, a)).collect())
             }
-            _ => Err(Failure::Content("a machine on a kernel matrix gave no weights".into())),
+            _ => Err(Failure::Content("a learner on a kernel matrix returned no weights".into())),
         }
     }
 
-    /// Scores of the rows of the plane.
+    /// Scores of the rows of the space.
     pub fn inside(&self, functions: &[Vec<f64>]) -> Scores {
         Scores { width: self.width, of: functions.iter().map(|v| self.span.outputs(v)).collect() }
     }
 
-    /// Scores of other rows; `x` are the rows of the plane.
+    /// Scores of other rows; `x` are the rows of the space.
     pub fn outside(&self, x: &Matrix, functions: &[Vec<f64>], other: &Matrix) -> Result<Scores> {
         let model = self.span.model(x.view(), functions, vec![0.0; functions.len()]);
         let (decisions, width) = (model.decision(other.view())?, functions.len());
@@ -105,7 +105,7 @@ mod tests {
     use evermargin::estimators::manifold::penalty::PenaltyParams;
 
     #[test]
-    fn weights_and_draws_at_once_are_the_learners_own() {
+    fn results_equal_those_of_the_learners() {
         let params = GenerateParams { rows: 60, noise: Some(0.1), seed: 3, ..GenerateParams::default() };
         let (x, labels) = generate("two-moons", &params).unwrap();
         let (rest, _) = generate("two-moons", &GenerateParams { seed: 4, ..params }).unwrap();
@@ -119,12 +119,12 @@ mod tests {
         let graph = PenaltyParams { n_neighbors: 6, ..PenaltyParams::default() };
         let kernel = Kernel::Rbf { gamma: 4.0 };
         let penalty = graph.penalty(pool.x.view(), &()).unwrap().unwrap();
-        let plane = Plane::new(&pool.x, kernel, Some(&penalty)).unwrap();
-        let bent = plane.bend(100.0, &pool, &draws).unwrap();
+        let space = KernelSpace::new(&pool.x, kernel, Some(&penalty)).unwrap();
+        let deformed = space.deform(100.0, &pool, &draws).unwrap();
         for loss in LOSSES {
-            let functions = bent.solve(loss, 0.01).unwrap();
-            let inside = bent.inside(&functions);
-            let outside = bent.outside(&pool.x, &functions, &rest).unwrap();
+            let functions = deformed.solve(loss, 0.01).unwrap();
+            let inside = deformed.inside(&functions);
+            let outside = deformed.outside(&pool.x, &functions, &rest).unwrap();
             let learner = LapParams {
                 loss,
                 kernel,

@@ -1,10 +1,10 @@
-//! Course pages by their words, twelve labels: table 2.4.
+//! Course pages of WebKB by their words, with twelve labels: table 2.4.
 
 use super::bayes;
 use super::many::{Draw, Pool, mean};
 use super::pages::even;
 use super::transducer::{Transducer, VECTORS, WEIGHT};
-use super::warped::{LOSSES, Plane};
+use super::warped::{KernelSpace, LOSSES};
 use super::{best, repetitions};
 use crate::data::webkb::{Reading, WebKb};
 use crate::failure::Result;
@@ -19,7 +19,8 @@ use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
 use serde_json::json;
 
-/// Pages by their words, shuffled: among neighbors equally far the order decides. Also the counts of words and of links.
+/// Pages by their words, shuffled because ties between equally distant neighbors are broken by order; and the word counts of pages
+/// and links.
 fn pages(bench: &Bench<'_>) -> Result<(Pool, [Matrix; 2])> {
     let data = WebKb::open(&bench.options.folder, Reading::Apart)?;
     let mut order: Vec<usize> = (0..data.positive.len()).collect();
@@ -29,7 +30,7 @@ fn pages(bench: &Bench<'_>) -> Result<(Pool, [Matrix; 2])> {
     Ok((Pool { x: data.views[1].view().select(&order), class, classes: 2 }, counts))
 }
 
-/// Three course pages and nine others.
+/// Draws three course pages and nine others as labeled.
 fn draw(pool: &Pool, seed: u64) -> Draw {
     let mut order: Vec<usize> = (0..pool.class.len()).collect();
     order.shuffle(&mut Pcg64::seed_from_u64(seed));
@@ -38,12 +39,12 @@ fn draw(pool: &Pool, seed: u64) -> Draw {
     Draw::of(some(1, 3).chain(some(0, 9)).collect())
 }
 
-/// Break-even points of scores, one a draw.
+/// Break-even points of scores, one per draw.
 fn evens<'s>(pool: &Pool, draws: &[Draw], scores: impl Iterator<Item = &'s Vec<f64>>) -> Vec<f64> {
     draws.iter().zip(scores).filter_map(|(d, s)| even(s, &pool.class, &pool.open(d))).collect()
 }
 
-/// Similarity to the nearest labeled pages: of course pages less that of others, among the k nearest.
+/// Similarity to the course pages among the k nearest labeled pages, minus that to the others.
 fn neighbors(pool: &Pool, draw: &Draw, k: usize) -> Vec<f64> {
     let x = pool.x.view();
     let one = |i: usize| {
@@ -55,7 +56,7 @@ fn neighbors(pool: &Pool, draw: &Draw, k: usize) -> Vec<f64> {
     (0..x.rows()).map(one).collect()
 }
 
-/// Graph and cost as printed: SVM and LapSVM γ_A·l = 1, RLS and LapRLS 0.01, γ_I·l/n² = 100 γ_A·l.
+/// Learners with the published graph and costs: SVM and LapSVM γ_A·l = 1, RLS and LapRLS 0.01, γ_I·l/n² = 100 γ_A·l.
 fn machines(pool: &Pool, draws: &[Draw]) -> Result<Vec<(String, Vec<f64>)>> {
     let graph = PenaltyParams {
         n_neighbors: 15,
@@ -65,13 +66,13 @@ fn machines(pool: &Pool, draws: &[Draw]) -> Result<Vec<(String, Vec<f64>)>> {
         ..PenaltyParams::default()
     };
     let penalty = graph.penalty(pool.x.view(), &())?;
-    let plane = Plane::new(&pool.x, Kernel::Linear, penalty.as_ref())?;
+    let space = KernelSpace::new(&pool.x, Kernel::Linear, penalty.as_ref())?;
     let mut out = Vec::new();
     for (ratio, names) in [(0.0, ["SVM", "RLS"]), (100.0, ["LapSVM", "LapRLS"])] {
-        let bent = plane.bend(ratio, pool, draws)?;
+        let deformed = space.deform(ratio, pool, draws)?;
         for ((loss, name), gamma_a) in LOSSES.into_iter().zip(names).zip([1.0, 0.01]) {
-            let bias = name == "SVM"; // as machines of the time have it
-            let scores = bent.inside(&bent.solve_but_constant(loss, gamma_a, bias)?);
+            let bias = name == "SVM"; // as in SVM programs of that time
+            let scores = deformed.inside(&deformed.solve_but_constant(loss, gamma_a, bias)?);
             out.push((name.to_string(), evens(pool, draws, scores.of.iter())));
         }
     }
@@ -101,7 +102,7 @@ fn nearest(pool: &Pool, draws: &[Draw]) -> Result<Vec<(String, Vec<f64>)>> {
     Ok(vec![("k-NN".into(), best([1, 3, 5, 7, 9].map(of).into(), |e| -mean(e))?)])
 }
 
-/// The transducer, the best of four numbers of neighbors.
+/// Results of the transducer with the best of four numbers of neighbors.
 fn transduced(pool: &Pool, draws: &[Draw]) -> Result<Vec<(String, Vec<f64>)>> {
     let mut all = Vec::new();
     for neighbors in [25, 50, 100, 200] {
@@ -129,7 +130,7 @@ pub(crate) fn table(bench: &Bench<'_>) -> Result<Findings> {
     let mut found = Findings::default();
     for values in bench.each(&["machines", "TSVM", "SGT", "k-NN"], work) {
         for (method, evens) in values? {
-            // at the break-even point as many are missed as are taken wrongly
+            // at the break-even point, false negatives and false positives are equally many
             let course = pool.class.iter().filter(|c| **c == 1).count() - 3;
             let share = course as f64 / (pool.class.len() - 12) as f64;
             found.add(

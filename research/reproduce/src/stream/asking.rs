@@ -1,5 +1,5 @@
-//! Figures V.2 to V.4: questions at every batch of a stream, asked by `evermargin run`. As the source has it: rows of the batch are
-//! chosen, their labels join those known, then the batch is labeled. Rows that were asked about are not scored.
+//! Figures V.2 to V.4: queries at each batch of a stream with `evermargin run`. As in the source, rows of the batch are chosen, their
+//! labels are added, then the batch is labeled. Queried rows are not scored.
 
 use super::curves::{binned, figure};
 use super::engine_walk::{Flags, Setup};
@@ -11,14 +11,14 @@ use crate::run::Bench;
 use crate::show::markdown::spread;
 use std::fmt::Write;
 
-/// Shares of the rows that may be asked about: the source's, and what a person would bear.
+/// Maximum shares of queried rows: that of the source, and one that is realistic for an annotator.
 const SHARES: [f64; 2] = [0.25, 0.05];
 
-/// A way of asking: its name, flags of `evermargin run`, whether the share of positives is given.
-type Asking = (&'static str, Flags, bool);
+/// A query strategy: its name, flags of `evermargin run`, whether the share of positives is given.
+type QueryStrategy = (&'static str, Flags, bool);
 
-/// The first two are what the others are compared with at the same setting of the ratio.
-const ASKS: [Asking; 6] = [
+/// Query strategies; the others are compared with the first two, at the same setting of the ratio.
+const STRATEGIES: [QueryStrategy; 6] = [
     ("random", &[("strategy", "random")], false),
     ("random, ratio given", &[("strategy", "random")], true),
     ("SUBMOD-ACTV", &[("strategy", "submod"), ("submod_weights", "outliers")], false),
@@ -27,13 +27,13 @@ const ASKS: [Asking; 6] = [
     ("small-pool", &[], false),
 ];
 
-/// Most batches of a stream: a quarter of all labels is many.
+/// Maximum number of batches per stream, because a quarter of all labels is a large number.
 const MAX_BATCHES: usize = 30;
 
-/// Repetitions of a run of the engine.
+/// Maximum number of repetitions of a run of the engine.
 const MAX_REPETITIONS: usize = 3;
 
-/// The walks of one repetition: without questions, and by share and way of asking.
+/// Runs of one repetition: without queries, and by share and query strategy.
 struct Together {
     none: Track,
     asked: Vec<Vec<Track>>,
@@ -43,7 +43,7 @@ fn runs_of(bench: &Bench<'_>, plan: &Plan) -> usize {
     bench.options.repetitions.unwrap_or(repetitions(bench, plan).min(MAX_REPETITIONS)).max(1)
 }
 
-/// The claim.
+/// Statement `emara-v`: query strategies along streams.
 pub(crate) fn streams(bench: &Bench<'_>) -> Result<Findings> {
     let mut plans = chosen(bench, &PLANS);
     plans.retain(|p| p.batch < 1000);
@@ -58,7 +58,7 @@ pub(crate) fn streams(bench: &Bench<'_>) -> Result<Findings> {
             for ask in shares {
                 let setup =
                     |given_ratio: bool, flags| Setup { given_ratio, ask: *ask, ..Setup::of(flags, seed) };
-                pieces.extend(ASKS.iter().map(|(_, flags, given)| (run, setup(*given, flags))));
+                pieces.extend(STRATEGIES.iter().map(|(_, flags, given)| (run, setup(*given, flags))));
             }
         }
     }
@@ -68,7 +68,7 @@ pub(crate) fn streams(bench: &Bench<'_>) -> Result<Findings> {
         Ok(incremental)
     });
     let mut found = Findings::default();
-    let names: Vec<&str> = ASKS.iter().map(|(name, ..)| *name).collect();
+    let names: Vec<&str> = STRATEGIES.iter().map(|(name, ..)| *name).collect();
     let _ = writeln!(
         found.notes,
         "Accuracy in percent of the rows not asked about, mean of the last half of the batches; in parentheses the labels known at the \
@@ -93,19 +93,19 @@ pub(crate) fn streams(bench: &Bench<'_>) -> Result<Findings> {
     Ok(found)
 }
 
-/// The next repetition; all its walks are taken even where one failed.
+/// The next repetition; all its runs are taken from the iterator even if one failed.
 fn together(done: &mut impl Iterator<Item = Result<Track>>, shares: usize) -> Result<Together> {
-    let all: Vec<Result<Track>> = done.take(1 + shares * ASKS.len()).collect();
+    let all: Vec<Result<Track>> = done.take(1 + shares * STRATEGIES.len()).collect();
     let mut all = all.into_iter().collect::<Result<Vec<Track>>>()?.into_iter();
     let none = all.next().ok_or_else(|| Failure::Content("no walk".into()))?;
     let rest: Vec<Track> = all.collect();
-    Ok(Together { none, asked: rest.chunks(ASKS.len()).map(<[Track]>::to_vec).collect() })
+    Ok(Together { none, asked: rest.chunks(STRATEGIES.len()).map(<[Track]>::to_vec).collect() })
 }
 
 fn record(plan: &Plan, shares: &[f64], runs: &[Together], found: &mut Findings) {
     for (s, share) in shares.iter().enumerate() {
         let row = format!("{}, {} %", plan.name, 100.0 * share);
-        for (k, (name, _, given)) in ASKS.iter().enumerate().skip(2) {
+        for (k, (name, _, given)) in STRATEGIES.iter().enumerate().skip(2) {
             let over = |base: &dyn Fn(&Together) -> f64| {
                 runs.iter().map(|r| r.asked[s][k].late() - base(r)).collect::<Vec<f64>>()
             };
@@ -119,7 +119,7 @@ fn record(plan: &Plan, shares: &[f64], runs: &[Together], found: &mut Findings) 
             let known: Vec<f64> = runs.iter().map(|r| of(r).known.last().copied().unwrap_or(0.0)).collect();
             format!("{} ({:.0})", spread(&late, 2), mean(&known))
         };
-        let cells: Vec<String> = (0..ASKS.len()).map(|k| cell(&|r| &r.asked[s][k])).collect();
+        let cells: Vec<String> = (0..STRATEGIES.len()).map(|k| cell(&|r| &r.asked[s][k])).collect();
         let row = format!("{}, {} %", plan.name, 100.0 * share);
         let _ = writeln!(found.notes, "| {row} | {} | {} |", cell(&|r| &r.none), cells.join(" | "));
     }
@@ -128,15 +128,17 @@ fn record(plan: &Plan, shares: &[f64], runs: &[Together], found: &mut Findings) 
         Series { name: name.into(), points: binned(&runs.iter().map(percent).collect::<Vec<_>>()) }
     };
     let mut series = vec![curve("no questions", &|r| &r.none)];
-    series.extend(ASKS.iter().enumerate().map(|(k, (name, ..))| curve(name, &|r| &r.asked[0][k])));
+    series.extend(STRATEGIES.iter().enumerate().map(|(k, (name, ..))| curve(name, &|r| &r.asked[0][k])));
     let title = format!("{}: a quarter of each batch asked about", plan.name);
     found.figures.push(figure(&title, ("batch", "accuracy %"), series));
     if shares.len() > 1 {
         let late =
             |k: usize, s: usize| 100.0 * mean(&runs.iter().map(|r| r.asked[s][k].late()).collect::<Vec<_>>());
         let points = |k: usize| (0..shares.len()).rev().map(|s| [100.0 * shares[s], late(k, s)]).collect();
-        let series =
-            ASKS.iter().enumerate().map(|(k, (name, ..))| Series { name: (*name).into(), points: points(k) });
+        let series = STRATEGIES
+            .iter()
+            .enumerate()
+            .map(|(k, (name, ..))| Series { name: (*name).into(), points: points(k) });
         let title = format!("{}: accuracy of the last half against questions", plan.name);
         let mut drawn = figure(&title, ("rows asked about %", "accuracy %"), series.collect());
         drawn.log_x = true;
@@ -153,8 +155,8 @@ mod tests {
     }
 
     #[test]
-    fn walks_are_compared_with_those_of_the_same_share() {
-        // no questions, then six ways of asking for each of two shares
+    fn runs_are_compared_with_random_queries_of_the_same_share() {
+        // without queries, then six strategies for each of two shares
         let rates = [0.5, 0.6, 0.7, 0.8, 0.9, 0.1, 0.2, 0.15, 0.25, 0.35, 0.45, 0.55, 0.65];
         let mut done = rates.into_iter().map(|r| Ok(track(r)));
         let runs = [together(&mut done, 2).unwrap()];

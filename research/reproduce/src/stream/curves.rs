@@ -3,10 +3,10 @@
 use super::mean;
 use crate::findings::{Figure, Series};
 
-/// Points of a curve at most.
+/// Maximum number of points per curve.
 const POINTS: usize = 25;
 
-/// Means over the repetitions and over neighboring batches; batches are counted from 1.
+/// Means over repetitions and neighboring batches; batches are numbered from 1.
 pub(super) fn binned(runs: &[Vec<Option<f64>>]) -> Vec<[f64; 2]> {
     let length = runs.iter().map(Vec::len).min().unwrap_or(0);
     let bins = length.min(POINTS);
@@ -19,7 +19,7 @@ pub(super) fn binned(runs: &[Vec<Option<f64>>]) -> Vec<[f64; 2]> {
     (0..bins).filter_map(bin).collect()
 }
 
-/// A figure on plain axes.
+/// A figure with linear axes.
 pub(crate) fn figure(title: &str, (x, y): (&str, &str), series: Vec<Series>) -> Figure {
     let [title, x, y] = [title, x, y].map(ToString::to_string);
     Figure { title, x, y, log_x: false, log_y: false, series }
@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn neighbors_are_averaged_and_gaps_left_out() {
+    fn neighboring_batches_are_averaged_without_missing_values() {
         let run = |from: f64| (0..50).map(|i| (i > 1).then_some(from + f64::from(i))).collect::<Vec<_>>();
         let points = binned(&[run(0.0), run(10.0)]);
         assert_eq!(points.len(), 24, "the first two batches have no value");

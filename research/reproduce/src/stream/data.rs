@@ -1,4 +1,4 @@
-//! The data of the streams.
+//! Data sets of the streams.
 
 use crate::data::{Origin, Scaling, digits};
 use crate::failure::{Failure, Result};
@@ -14,8 +14,8 @@ pub(super) struct Set {
 }
 
 impl Set {
-    /// Texts and others by the names of tables about few labels; `reuters-earn` and `mnist-odd` beside them. Rows are scaled to
-    /// length 1, but for digits (values / 255) and binary features (as they are).
+    /// Opens a data set by its name in tables about few labels, or `reuters-earn` or `mnist-odd`. Rows are scaled to length 1, except
+    /// digits (values / 255) and binary features (unchanged).
     pub(super) fn open(name: &str, folder: &Path) -> Result<Self> {
         let mut set = match name {
             "reuters-earn" => stories(folder)?,
@@ -36,10 +36,10 @@ impl Set {
     }
 }
 
-/// Both parts of Reuters-21578 (ModApte): stories about earnings against the others.
+/// Both parts of Reuters-21578 (ModApte), with stories about earnings against the others.
 fn stories(folder: &Path) -> Result<Set> {
     let Origin::Fixed(split) = Origin::open("reuters:earn", folder)? else {
-        return Err(Failure::Content("the Reuters stories are not divided".into()));
+        return Err(Failure::Content("the Reuters stories have no fixed split".into()));
     };
     let mut x = split.train.x;
     (0..split.test.x.rows()).for_each(|i| x.push(split.test.x.view().row(i)));
@@ -47,7 +47,7 @@ fn stories(folder: &Path) -> Result<Set> {
     Ok(Set { truth: positive.collect(), x })
 }
 
-/// 60,000 digits: odd against even.
+/// 60,000 digits of MNIST, odd against even.
 fn odd_digits(folder: &Path) -> Result<Set> {
     let set = digits(folder, "train")?;
     let odd: Vec<u32> =

@@ -1,11 +1,11 @@
-//! A way along a stream through the engine of `evermargin run`, set up from its flags, with the defaults of the command line.
+//! Runs the engine of `evermargin run` on a stream, with flags and defaults of the command line.
 //!
-//! One run gives both modes of Emara 2012, chapter IV. *Online*: the labels of a batch as predicted on its arrival, before its own
-//! labels are used; all its rows are scored. *Incremental*: the labels at the end of the batch; rows that came with a label or
-//! were asked about are not scored.
+//! One run has both modes of Emara 2012, chapter IV. *Online*: labels predicted on arrival of a batch, before its own labels are
+//! used; all rows are scored. *Incremental*: labels at the end of the batch; rows with a given label and queried rows are not
+//! scored.
 //!
-//! Departure: the share of the classes is estimated, unless [`Setup::given_ratio`] says that of the whole stream, and the labels
-//! come from all label sources, unless a flag says otherwise.
+//! Departure: the class shares are estimated, unless [`Setup::given_ratio`] gives those of the whole stream, and labels come from
+//! all label sources, unless a flag selects one.
 
 use super::Stream;
 use super::walk::Step;
@@ -17,14 +17,14 @@ use evermargin::params::ParamValues;
 /// Flags of `evermargin run` with their values.
 pub(super) type Flags = &'static [(&'static str, &'static str)];
 
-/// How to go.
+/// Settings of a run of the engine.
 #[derive(Debug, Clone)]
 pub(super) struct Setup {
-    /// Flags of `evermargin run` with their values; without `--`, words joined by `_`.
+    /// Flags of `evermargin run` with their values, without `--` and with `_` between words.
     pub flags: Vec<(&'static str, String)>,
-    /// Whether `--ratio` gives the share of positives of the whole stream.
+    /// Whether `--ratio` is set to the share of positives of the whole stream.
     pub given_ratio: bool,
-    /// Share of the rows of a batch that may be asked about; 0: there is no oracle.
+    /// Maximum share of queried rows per batch; 0: no oracle.
     pub ask: f64,
     pub seed: u64,
 }
@@ -57,14 +57,14 @@ impl Setup {
     }
 }
 
-/// The steps of both modes.
+/// Steps of both modes.
 #[derive(Debug, Default)]
 pub(super) struct BothModes {
     pub incremental: Vec<Step>,
     pub online: Vec<Step>,
 }
 
-/// Goes along the whole stream.
+/// Runs over the whole stream.
 pub(super) fn go(stream: &Stream, setup: &Setup) -> Result<BothModes> {
     let mut engine = Engine::new(&setup.params(stream)?)?;
     let mut out = BothModes::default();
@@ -73,12 +73,12 @@ pub(super) fn go(stream: &Stream, setup: &Setup) -> Result<BothModes> {
         let rows: Vec<usize> = stream.rows(t).collect();
         let held = engine.transduction().map_or(0, evermargin::engine::transduction::Transduction::len);
         let name = |i: usize| stream.truth[i].to_string();
-        let labels = rows.iter().map(|&i| stream.told[i].then(|| name(i))).collect();
+        let labels = rows.iter().map(|&i| stream.labeled[i].then(|| name(i))).collect();
         let arrival = engine.apply(Event::Batch { x: stream.x.view().select(&rows), labels })?;
         let on_arrival = classes(&engine, &arrival.labels, &rows, &rows);
         let asked = answer(&mut engine, arrival, name)?;
         let close = engine.apply(Event::Tick { now: 0 })?;
-        let is_scored = |i: &usize| !stream.told[*i] && !asked.contains(i);
+        let is_scored = |i: &usize| !stream.labeled[*i] && !asked.contains(i);
         let rest: Vec<usize> = rows.iter().copied().filter(is_scored).collect();
         let at_close = classes(&engine, &close.labels, &rows, &rest);
         let step = |rows: Vec<usize>, labels| Step {
@@ -96,7 +96,7 @@ pub(super) fn go(stream: &Stream, setup: &Setup) -> Result<BothModes> {
     Ok(out)
 }
 
-/// Answers all questions from the hidden labels; returns the rows asked about. Samples of the engine are rows of the stream.
+/// Answers all queries from the hidden labels and returns the queried rows. Samples of the engine are rows of the stream.
 fn answer(engine: &mut Engine, arrival: Effects, name: impl Fn(usize) -> String) -> Result<Vec<usize>> {
     let mut open = arrival.questions;
     let mut asked = Vec::new();
@@ -109,7 +109,7 @@ fn answer(engine: &mut Engine, arrival: Effects, name: impl Fn(usize) -> String)
     Ok(asked)
 }
 
-/// The classes given to some rows of a batch; none where a row has no label.
+/// Inferred classes of some rows of a batch; `None` if a row has no label.
 fn classes(engine: &Engine, given: &[InferredLabel], rows: &[usize], wanted: &[usize]) -> Option<Vec<u32>> {
     let names = engine.classes().names();
     let first = rows.first()?;
@@ -122,14 +122,14 @@ mod tests {
     use super::*;
     use crate::stream::walk::tests::clouds;
 
-    /// A label of batch t that is turned changes nothing on arrival up to and with batch t, and something later, or this test
-    /// could not fail.
+    /// A flipped label of batch t does not change predictions on arrival up to batch t, but changes later ones, so that this test can
+    /// fail.
     #[test]
     fn labels_are_not_used_before_their_batch_is_predicted() {
         let (setup, mut later) = (Setup::of(&[], 1), 0);
         for seed in 0..4 {
             let stream = clouds(seed);
-            let last = (0..270).rev().find(|&i| stream.told[i]).unwrap();
+            let last = (0..270).rev().find(|&i| stream.labeled[i]).unwrap();
             let (t, mut turned) = (last / 30, stream.clone());
             turned.truth[last] = 1 - turned.truth[last];
             let labels = |s: &Stream| -> Vec<Option<Vec<u32>>> {
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn questions_are_counted_and_not_scored() {
+    fn queried_rows_are_counted_and_not_scored() {
         const WAYS: [Flags; 3] =
             [&[], &[("strategy", "random")], &[("strategy", "submod"), ("submod_weights", "learned")]];
         let stream = clouds(3);
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_are_those_of_the_command_line() {
+    fn flags_exist_on_the_command_line() {
         let stream = clouds(1);
         let params = |setup: &Setup| setup.params(&stream);
         let plain = params(&Setup::of(&[], 1)).unwrap();

@@ -1,6 +1,6 @@
-//! Whether a quantity grows along a stream.
+//! Growth of a quantity along a stream.
 
-/// Least-squares slope of values over their number, and its standard error.
+/// Least-squares slope of values over their index, and its standard error.
 pub(super) fn slope(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
     if values.len() < 3 {
@@ -21,7 +21,7 @@ mod tests {
 
     /// Against `scipy.stats.linregress([0, 1, 2, 3, 4], [1, 3, 2, 5, 4])`.
     #[test]
-    fn slopes_are_those_of_least_squares() {
+    fn slope_matches_least_squares() {
         let (along, error) = slope(&[1.0, 3.0, 2.0, 5.0, 4.0]);
         assert!((along - 0.8).abs() < 1e-12);
         assert!((error - 0.346_410_161_513_775_5).abs() < 1e-12);

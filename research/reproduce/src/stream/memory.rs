@@ -1,5 +1,5 @@
-//! Figures IV.19 to IV.35: is a stream with a bounded memory labeled as well as one that is kept whole, at a cost that does
-//! not grow? Figures IV.19 to IV.30 are measured with the defaults of `evermargin run` and what a figure is about.
+//! Figures IV.19 to IV.35: accuracy and cost of labeling a stream with bounded memory, compared with storing all rows. Figures
+//! IV.19 to IV.30 use the defaults of `evermargin run`, except for the settings that a figure compares.
 
 use super::curves::{binned, figure};
 use super::engine_walk::{Flags, Setup};
@@ -14,14 +14,14 @@ use crate::show::markdown::spread;
 use evermargin::engine::transduction::TransductionParams;
 use std::fmt::Write;
 
-/// Repetitions of a run of the engine.
+/// Maximum number of repetitions of a run of the engine.
 const MAX_REPETITIONS: usize = 3;
 
-/// Batches of network connections.
+/// Maximum number of batches of network connections.
 const MAX_CONNECTION_BATCHES: usize = 30;
 
-/// A way along a stream: flags of `evermargin run`, and whether the share of positives is given. One run has both modes; a
-/// name of `None` leaves a mode out.
+/// A setting: flags of `evermargin run`, and whether the share of positives is given. One run has both modes; with the name `None`
+/// the mode is left out.
 struct Line {
     incremental: &'static str,
     online: Option<&'static str>,
@@ -70,13 +70,13 @@ enum Piece {
     Look(usize),
 }
 
-/// What a piece gave.
+/// Result of a piece of work.
 enum Part {
     Walk(&'static Line, Box<[Track; 2]>),
     Look(Look),
 }
 
-/// The walks and looks of a repetition.
+/// Runs of a repetition, and the evaluations of batch learning.
 #[derive(Default)]
 struct Together {
     tracks: Vec<(&'static str, Track)>,
@@ -88,7 +88,7 @@ impl Together {
         self.tracks.iter().find(|(n, _)| *n == name).map(|(_, t)| t)
     }
 
-    /// How far a walk lies below batch learning, mean of the batches of the last half at which that was looked at.
+    /// Mean difference by which a run is below batch learning, at the batches of the last half where batch learning was evaluated.
     fn behind(&self, track: &Track) -> Option<f64> {
         let half = track.accuracy.len() / 2;
         let gaps = self.looks.iter().filter(|l| l.at >= half);
@@ -97,7 +97,7 @@ impl Together {
     }
 }
 
-/// The claim of figures IV.19 to IV.30.
+/// Statement of figures IV.19 to IV.30.
 pub(crate) fn streams(bench: &Bench<'_>) -> Result<Findings> {
     let mut found = Findings::default();
     let _ = writeln!(
@@ -111,7 +111,7 @@ pub(crate) fn streams(bench: &Bench<'_>) -> Result<Findings> {
     Ok(found)
 }
 
-/// The claim of figure IV.25.
+/// Statement of figure IV.25.
 pub(crate) fn connections(bench: &Bench<'_>) -> Result<Findings> {
     let mut found = Findings::default();
     let _ = writeln!(found.notes, "Accuracy in percent, mean of the last half of the batches.\n");
@@ -120,12 +120,12 @@ pub(crate) fn connections(bench: &Bench<'_>) -> Result<Findings> {
     Ok(found)
 }
 
-/// Repetitions of the runs of a plan.
+/// Number of repetitions of a plan.
 fn runs_of(bench: &Bench<'_>, plan: &Plan) -> usize {
     bench.options.repetitions.unwrap_or(repetitions(bench, plan).min(MAX_REPETITIONS)).max(1)
 }
 
-/// Measures plans cut to so many batches (0 is all).
+/// Measures plans with at most `max` batches (0 is all).
 fn measure(
     bench: &Bench<'_>,
     (plans, max): (&[Plan], usize),
@@ -185,7 +185,7 @@ fn measure(
     Ok(())
 }
 
-/// Cells, curves and a line of the notes.
+/// Records cells, curves and one line of the notes.
 fn record(plan: &Plan, lines: &[&'static Line], runs: &[Together], found: &mut Findings) {
     let of = |name: &str| runs.iter().filter_map(|r| Some((r, r.track(name)?))).collect::<Vec<_>>();
     let late = |name: &str| of(name).iter().map(|(_, t)| t.late()).collect::<Vec<f64>>();
@@ -260,13 +260,14 @@ fn max(values: &[f64]) -> f64 {
     values.iter().copied().fold(0.0, f64::max)
 }
 
-/// Change of the time of a batch from the begin to the end of the last half, in parts of its mean.
+/// Change of the time per batch from the start to the end of the last half, relative to its mean.
 fn growth(seconds: &[f64]) -> f64 {
     let half = &seconds[seconds.len() / 2..];
     slope(half).0 * half.len() as f64 / mean(half).max(1e-12)
 }
 
-/// The claim of figures IV.33 to IV.35: the batch lends its density to what is remembered of those before (η = 1), or not.
+/// Statement of figures IV.33 to IV.35: the density of the current batch is added to stored samples of earlier batches (η = 1), or
+/// not.
 pub(crate) fn dependence(bench: &Bench<'_>) -> Result<Findings> {
     let params = params(bench)?;
     let mut pieces = Vec::new();
@@ -314,15 +315,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn growth_is_the_change_over_the_last_half() {
-        // from 2.0 by 0.1 a batch, ten batches in the last half
+    fn growth_is_the_relative_change_over_the_last_half() {
+        // from 2.0 in steps of 0.1 per batch, with ten batches in the last half
         let seconds: Vec<f64> =
             (0..20).map(|i| if i < 10 { 9.0 } else { 1.0 + 0.1 * f64::from(i) }).collect();
         assert!((growth(&seconds) - 1.0 / 2.45).abs() < 1e-9);
     }
 
     #[test]
-    fn what_lies_behind_is_measured_where_batch_learning_was_looked_at() {
+    fn difference_is_measured_where_batch_learning_was_evaluated() {
         let track = Track { accuracy: vec![Some(0.1), None, Some(0.8), Some(0.9)], ..Track::default() };
         let look = |at, accuracy| Look { at, accuracy: Some(accuracy), seconds: 0.0 };
         let together =

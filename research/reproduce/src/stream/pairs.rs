@@ -1,10 +1,10 @@
-//! Figures IV.13 to IV.16: how many exemplars of one batch stand for it when the next is labeled, and does the relaxed
-//! problem (QP-EXMP) find better ones than the greedy choice (SUBMOD-EXMP)?
+//! Figures IV.13 to IV.16: number of exemplars that represent a batch when the next batch is labeled, and comparison of the relaxed
+//! problem (QP-EXMP) with the greedy choice (SUBMOD-EXMP).
 //!
-//! Pairs of batches B1 and B2 and a few labels from elsewhere. B2 is labeled together with B1, with exemplars E1 of B1, with
-//! random rows of B1, and alone. *Agreement* is the share of B2's labels that are the same with E1 as with B1 (the formula is
-//! lost in the source); *dissimilarity* the share that differs between B2 alone and with B1. The source does not say how many
-//! labels there were, nor the width of its RBF kernel: here 20, and γ = 1 / mean squared distance of rows.
+//! The data are pairs of batches B1 and B2 and a few labels of other rows. B2 is labeled together with B1, with exemplars E1 of B1, with
+//! random rows of B1, and alone. *Agreement* is the share of labels of B2 that are equal with E1 and with B1 (the formula is
+//! missing in the source); *dissimilarity* is the share that differs between B2 alone and with B1. The source does not state the
+//! number of labels and the width of its RBF kernel: here 20, and γ = 1 / mean squared distance of rows.
 
 use super::curves::figure;
 use super::data::Set;
@@ -25,17 +25,17 @@ use serde::{Deserialize, Serialize};
 const SETS: [&str; 6] = ["ssl:Text", "a9a", "w8a", "covtype", "news-comp-rec", "mnist-odd"];
 const BATCH: usize = 500;
 const LABELS: usize = 20;
-/// Pairs with the linear kernel; a quarter of them with RBF.
+/// Number of pairs with the linear kernel; the RBF kernel has a quarter of it.
 const PAIRS: usize = 200;
-/// Pairs of a piece of work.
+/// Number of pairs per piece of work.
 const PIECE: usize = 10;
-/// Times that a choice is timed.
+/// Number of repetitions of a timed choice.
 const TIMES: usize = 30;
-/// |E1| in parts of |B1|.
+/// Sizes of E1 relative to B1.
 const SIZES: [f64; 5] = [0.005, 0.01, 0.02, 0.05, 0.1];
 
-/// What a pair gives: dissimilarity, agreements with exemplars, with random rows and with the relaxed choice, each size, and
-/// the seconds of the first and the last of these for the largest size.
+/// Results of a pair: dissimilarity; agreements with exemplars, with random rows and with the relaxed choice for each size; and the
+/// seconds of the first and the last of these for the largest size.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Pair {
     unlike: f64,
@@ -43,14 +43,14 @@ struct Pair {
     seconds: [f64; 2],
 }
 
-/// Pairs of a data set with a kernel.
+/// Results of a data set with a kernel.
 struct Block {
     set: &'static str,
     kernel: &'static str,
     pairs: Vec<Pair>,
 }
 
-/// All pairs, piece by piece; sets that are not at hand go to `found`.
+/// Runs all pairs; data sets that are not available are added to `found`.
 fn blocks(bench: &Bench<'_>, max: usize, relaxed: bool, found: &mut Findings) -> Result<Vec<Block>> {
     let pairs = bench.options.repetitions.unwrap_or(if bench.options.quick { 2 } else { max });
     let params = params(bench)?;
@@ -97,14 +97,14 @@ impl Block {
         self.pairs.iter().map(|p| p.agree[way][size]).collect()
     }
 
-    /// Mean agreement in percent over the sizes in percent.
+    /// Mean agreement in percent by size in percent.
     fn curve(&self, way: usize, name: String) -> Series {
         let point = |size: usize| [100.0 * SIZES[size], 100.0 * mean(&self.agreements(way, size))];
         Series { name, points: (0..SIZES.len()).map(point).collect() }
     }
 }
 
-/// The claim of figures IV.13 to IV.15.
+/// Statement of figures IV.13 to IV.15.
 pub(crate) fn agreement(bench: &Bench<'_>) -> Result<Findings> {
     let mut found = Findings::default();
     let blocks = blocks(bench, PAIRS, false, &mut found)?;
@@ -134,7 +134,7 @@ pub(crate) fn agreement(bench: &Bench<'_>) -> Result<Findings> {
     Ok(found)
 }
 
-/// The claim of figure IV.16.
+/// Statement of figure IV.16.
 pub(crate) fn relaxed(bench: &Bench<'_>) -> Result<Findings> {
     let mut found = Findings::default();
     let blocks = blocks(bench, 20, true, &mut found)?;
@@ -158,7 +158,7 @@ pub(crate) fn relaxed(bench: &Bench<'_>) -> Result<Findings> {
     Ok(found)
 }
 
-/// Mean of |x − z|² over pairs of rows: twice the sum of the variances.
+/// Mean of |x − z|² over pairs of rows, computed as twice the sum of the variances.
 fn squared_distance(x: &Matrix) -> f64 {
     let (n, mut sum, mut squares) = (x.rows().max(1) as f64, vec![0.0; x.cols()], 0.0);
     for i in 0..x.rows() {
@@ -170,7 +170,7 @@ fn squared_distance(x: &Matrix) -> f64 {
     (2.0 * (squares / n - sum.iter().map(|s| (s / n).powi(2)).sum::<f64>())).max(1e-12)
 }
 
-/// Seconds of a short piece of work: many times, since the clock of a thread moves in steps of milliseconds.
+/// Seconds of a short piece of work, measured over repetitions, because the CPU clock of a thread has a resolution of milliseconds.
 fn often<T>(work: impl Fn() -> Result<T>) -> Result<f64> {
     let clock = Clock::start();
     for _ in 0..TIMES {
@@ -186,8 +186,8 @@ fn pair(set: &Set, params: &TransductionParams, relaxed: bool, rng: &mut Pcg64) 
     let (first, rest) = drawn.split_at(wanted / 3);
     let (second, third) = rest.split_at(wanted / 3);
     let truth: Vec<u32> = third.iter().map(|&i| set.truth[i]).collect();
-    let told = place(&truth, LABELS, rng)?;
-    let known: Vec<usize> = third.iter().zip(&told).filter(|(_, t)| **t).map(|(i, _)| *i).collect();
+    let is_known = place(&truth, LABELS, rng)?;
+    let known: Vec<usize> = third.iter().zip(&is_known).filter(|(_, t)| **t).map(|(i, _)| *i).collect();
     let (labeled, class) =
         (set.x.view().select(&known), known.iter().map(|&i| set.truth[i]).collect::<Vec<_>>());
     let positive = set.truth.iter().map(|c| f64::from(*c)).sum::<f64>() / set.truth.len() as f64;
@@ -219,7 +219,7 @@ fn pair(set: &Set, params: &TransductionParams, relaxed: bool, rng: &mut Pcg64) 
         agree[0].push(agreement(&exemplars[..count.min(exemplars.len())])?);
         agree[1].push(agreement(&random[..count])?);
         if relaxed {
-            // every size is a problem of its own
+            // each size is a separate problem
             let rows = relax(&how, &pool, count, stop, &())?.rows;
             agree[2].push(agreement(&rows)?);
         }
@@ -238,7 +238,7 @@ mod tests {
     use rand::{RngExt, SeedableRng};
 
     #[test]
-    fn the_mean_squared_distance_is_that_of_all_pairs() {
+    fn mean_squared_distance_equals_that_of_all_pairs() {
         let mut rng = Pcg64::seed_from_u64(5);
         let x = Matrix::dense((0..60).map(|_| rng.random_range(-1.0..2.0)).collect(), 20, 3).unwrap();
         let mut sum = 0.0;
@@ -251,9 +251,9 @@ mod tests {
         assert!((squared_distance(&x) - sum / 400.0).abs() < 1e-9);
     }
 
-    /// Two tight clouds far apart: any summary that has a row will do, and agreement is full.
+    /// With two distant compact clouds, any summary with at least one row gives full agreement.
     #[test]
-    fn where_labels_are_plain_summaries_change_nothing() {
+    fn summaries_do_not_change_labels_of_separated_classes() {
         let mut rng = Pcg64::seed_from_u64(6);
         let (mut values, mut truth) = (Vec::new(), Vec::new());
         for i in 0..900u32 {
@@ -263,7 +263,7 @@ mod tests {
         }
         let set = Set { x: Matrix::dense(values, 900, 2).unwrap(), truth };
         let found = pair(&set, &TransductionParams::default(), true, &mut rng).unwrap();
-        // the share of positives of a batch of 300 is not exactly a half: that many labels are forced
+        // the share of positives of a batch of 300 is not exactly one half, which forces some labels
         assert_eq!(found.agree[2].len(), SIZES.len());
         assert!(found.agree.iter().flatten().all(|a| *a > 0.85), "{:?}", found.agree);
     }

@@ -1,4 +1,4 @@
-//! The streams that are walked along, and what is kept of a walk.
+//! Plans of streams, and a cache of data, streams and results of runs.
 
 use super::data::Set;
 use super::engine_walk::{Setup, go};
@@ -9,7 +9,8 @@ use crate::run::Bench;
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A stream: its name, its data, rows of a batch, labels, repetitions, batches at which batch learning is looked at.
+/// A stream: its name, data set, rows per batch, labels, repetitions, and the number of batches at which batch learning is
+/// evaluated.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub name: &'static str,
@@ -24,8 +25,8 @@ const fn plan(name: &'static str, set: &'static str, batch: usize, labels: usize
     Plan { name, set, batch, labels, repetitions: 10, looks: 16 }
 }
 
-/// Labels of table IV.1: 50 for newsgroups, 30 for news wires, 9 for connections; its sets themselves are not at hand. Texts
-/// come in batches of 1000, as there, and in small ones, so that there are a hundred of them.
+/// Numbers of labels as in table IV.1: 50 for newsgroups, 30 for news wires, 9 for connections; its data sets are not available.
+/// Texts have batches of 1000, as there, and small ones, so that there are a hundred batches.
 pub(super) const PLANS: [Plan; 5] = [
     plan("newsgroups", "news-comp-rec", 80, 50),
     Plan { looks: 8, ..plan("newsgroups-1000", "news-comp-rec", 1000, 50) },
@@ -41,10 +42,10 @@ pub(super) const CONNECTIONS: [Plan; 3] = [
     Plan { repetitions: 3, looks: 6, ..plan("kdd-8000", "kdd99", 8000, 9) },
 ];
 
-/// Batches of a `--quick` run.
+/// Number of batches in a `--quick` run.
 const FEW: usize = 6;
 
-/// What was asked for last, one a thread.
+/// The most recent entries, one per thread.
 struct Latest<T>(Mutex<Vec<(String, Arc<T>)>>);
 
 impl<T> Default for Latest<T> {
@@ -66,14 +67,14 @@ impl<T> Latest<T> {
     }
 }
 
-/// Data and streams that stay open.
+/// Data sets and streams that stay in memory.
 #[derive(Default)]
 pub(super) struct Shelf {
     sets: Latest<Set>,
     streams: Latest<Stream>,
 }
 
-/// A repetition of a plan, cut to so many batches (0 is all).
+/// A repetition of a plan with at most `max` batches (0 is all).
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Run<'p> {
     pub plan: &'p Plan,
@@ -82,7 +83,7 @@ pub(super) struct Run<'p> {
 }
 
 impl<'p> Run<'p> {
-    /// All batches.
+    /// A run over all batches.
     pub(super) fn of(plan: &'p Plan, repetition: usize) -> Self {
         Self { plan, repetition, max: 0 }
     }
@@ -103,7 +104,7 @@ impl Shelf {
         })
     }
 
-    /// A walk.
+    /// Result of a run of the transduction.
     pub(super) fn track(&self, bench: &Bench<'_>, run: Run<'_>, way: &Way) -> Result<Track> {
         bench.cached(&format!("{} walk {way:?}", key(bench, run)), || {
             let stream = self.stream(bench, run)?;
@@ -113,7 +114,7 @@ impl Shelf {
         })
     }
 
-    /// A way through the engine: the tracks of the modes incremental and online.
+    /// Results of a run of the engine, for the modes incremental and online.
     pub(super) fn run(&self, bench: &Bench<'_>, run: Run<'_>, setup: &Setup) -> Result<[Track; 2]> {
         bench.cached(&format!("{} run {setup:?}", key(bench, run)), || {
             let stream = self.stream(bench, run)?;
@@ -125,7 +126,7 @@ impl Shelf {
         })
     }
 
-    /// Batch learning at the `look`-th of the places it is looked at: the batch, and what came of it.
+    /// Result of batch learning at the `look`-th batch where it is evaluated.
     pub(super) fn look(&self, bench: &Bench<'_>, run: Run<'_>, way: &Way, look: usize) -> Result<Look> {
         bench.cached(&format!("{} look {look} {way:?}", key(bench, run)), || {
             let stream = self.stream(bench, run)?;
@@ -138,7 +139,7 @@ impl Shelf {
     }
 }
 
-/// The plans that are asked for; a `--quick` run takes one kind of text and nothing that is slow to read.
+/// Requested plans; a `--quick` run has one kind of text and no data sets that are slow to read.
 pub(super) fn chosen<'p>(bench: &Bench<'_>, plans: &'p [Plan]) -> Vec<&'p Plan> {
     let quick = |p: &Plan| matches!(p.name, "newsgroups" | "reuters" | "kdd-2000");
     plans.iter().filter(|p| super::wanted(bench, p.name) && (!bench.options.quick || quick(p))).collect()
@@ -154,24 +155,24 @@ fn key(bench: &Bench<'_>, run: Run<'_>) -> String {
     format!("stream {set} {batch} {labels} {looks} {max} {} {seed}", run.repetition)
 }
 
-/// How often a plan is repeated.
+/// Number of repetitions of a plan.
 pub(super) fn repetitions(bench: &Bench<'_>, plan: &Plan) -> usize {
     let usual = if bench.options.quick { 1 } else { plan.repetitions };
     bench.options.repetitions.unwrap_or(usual).max(1)
 }
 
-/// How many looks at batch learning are taken.
+/// Number of batches at which batch learning is evaluated.
 pub(super) fn looks(bench: &Bench<'_>, plan: &Plan) -> usize {
     if bench.options.quick { 2 } else { plan.looks }
 }
 
-/// Batches at which batch learning is looked at: evenly along the stream, the last of them its end.
+/// Batches at which batch learning is evaluated, evenly spaced up to the last batch.
 fn looked_at(batches: usize, looks: usize) -> Vec<usize> {
     let looks = looks.min(batches).max(1);
     (1..=looks).map(|k| batches * k / looks - 1).collect()
 }
 
-/// Batch learning at one batch.
+/// Result of batch learning at one batch.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Look {
     pub at: usize,
@@ -179,16 +180,16 @@ pub(super) struct Look {
     pub seconds: f64,
 }
 
-/// What is kept of a walk, one entry a batch.
+/// Stored results of a run, with one entry per batch.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Track {
-    /// Share of the scored rows labeled rightly; none before there are labels.
+    /// Accuracy on the scored rows; `None` before there are labels.
     pub accuracy: Vec<Option<f64>>,
     pub cost: Vec<f64>,
     pub kept: Vec<f64>,
     pub exemplars: Vec<f64>,
     pub seconds: Vec<f64>,
-    /// Labels known.
+    /// Number of known labels.
     pub known: Vec<f64>,
 }
 
@@ -205,7 +206,7 @@ impl Track {
         }
     }
 
-    /// Mean accuracy of the last half of the batches.
+    /// Mean accuracy over the last half of the batches.
     pub(super) fn late(&self) -> f64 {
         let half: Vec<f64> = self.accuracy[self.accuracy.len() / 2..].iter().flatten().copied().collect();
         super::mean(&half)
@@ -217,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn batch_learning_is_looked_at_along_the_stream_and_at_its_end() {
+    fn batch_learning_is_evaluated_along_the_stream_and_at_its_end() {
         assert_eq!(looked_at(10, 2), [4, 9]);
         assert_eq!(looked_at(3, 99), [0, 1, 2]);
         let at = looked_at(247, 12);
@@ -225,14 +226,14 @@ mod tests {
     }
 
     #[test]
-    fn the_last_half_is_the_last_half() {
+    fn late_accuracy_is_the_mean_of_the_last_half() {
         let rates = [None, Some(0.1), Some(0.5), None, Some(0.7)];
         let track = Track { accuracy: rates.to_vec(), ..Track::default() };
         assert!((track.late() - 0.6).abs() < 1e-12);
     }
 
     #[test]
-    fn what_was_asked_for_last_is_made_once() {
+    fn recent_entries_are_computed_once() {
         let (latest, mut made) = (Latest::default(), 0);
         for name in ["a", "b", "a", "c", "b", "a"] {
             latest
@@ -242,6 +243,6 @@ mod tests {
                 })
                 .unwrap();
         }
-        assert_eq!(made, 4, "a, b, c, and a again, which c drove out");
+        assert_eq!(made, 4, "a, b, c, and a again, which c had replaced");
     }
 }

@@ -1,10 +1,9 @@
-//! One way along a stream with the transduction of the library alone: the reference of batch learning, and settings that
-//! `evermargin run` does not have.
+//! Runs only the transduction of the library on a stream: the reference of batch learning, and settings that `evermargin run` does
+//! not have.
 //!
-//! The procedure of Emara 2012, chapter IV: at each batch the labels known so far, the batch, the batch before it and the
-//! exemplars of all older ones are labeled together ([`Transduction`]); then what was known before the batch is summarized.
-//! The labels of a batch are seen before it is labeled, and its other rows are scored. The share of positives is that of the
-//! stream.
+//! Procedure of Emara 2012, chapter IV: at each batch, the transduction uses the labels so far, the batch, the batch before it and
+//! exemplars of all older ones ([`Transduction`]); then the older rows are summarized. The labels of a batch are used before it is
+//! labeled, and its other rows are scored. The share of positives is that of the stream.
 
 use super::Stream;
 use crate::clock::Clock;
@@ -12,31 +11,31 @@ use crate::failure::Result;
 use evermargin::Matrix;
 use evermargin::engine::transduction::{LabeledRows, MemoryPolicy, Transduction, TransductionParams};
 
-/// How to go.
+/// Settings of a run of the transduction.
 #[derive(Debug, Clone)]
 pub(super) struct Way {
     pub params: TransductionParams,
     pub seed: u64,
 }
 
-/// What happened at a batch.
+/// Result at a batch.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Step {
-    /// Rows that were scored, and their labels; no labels before both classes are known.
+    /// Scored rows and their inferred labels; no labels before both classes are known.
     pub rows: Vec<usize>,
     pub labels: Option<Vec<u32>>,
     /// Share of labels that summarizing would change.
     pub cost: f64,
-    /// Samples held while the batch was labeled, in batches.
+    /// Number of stored samples during the transduction, in units of batches.
     pub kept: f64,
     pub exemplars: usize,
     pub seconds: f64,
-    /// Labels known after the batch.
+    /// Number of known labels after the batch.
     pub known: usize,
 }
 
 impl Step {
-    /// Share of the rows labeled rightly; `None` before there are labels.
+    /// Accuracy on the scored rows; `None` before there are labels.
     pub(super) fn accuracy(&self, truth: &[u32]) -> Option<f64> {
         let labels = self.labels.as_ref().filter(|l| !l.is_empty())?;
         let right = labels.iter().zip(&self.rows).filter(|(l, i)| **l == truth[**i]).count();
@@ -72,25 +71,25 @@ fn memory(stream: &Stream, params: &TransductionParams) -> Result<Transduction> 
     Ok(Transduction::new(params, stream.x.cols(), matches!(stream.x, Matrix::Csr { .. }))?)
 }
 
-/// Goes along the whole stream.
+/// Runs over the whole stream.
 pub(super) fn walk(stream: &Stream, way: &Way) -> Result<Vec<Step>> {
     let mut memory = memory(stream, &way.params)?;
     let (mut labeled, mut steps) = (Labeled::of(stream), Vec::new());
     for t in 0..stream.batches() {
         let clock = Clock::start();
-        let (told, rows) = stream.parts(t);
-        labeled.add(stream, &told);
+        let (given_rows, rows) = stream.parts(t);
+        labeled.add(stream, &given_rows);
         let batch = stream.x.view().select(&rows);
         let given = memory.label(labeled.known(), batch.view(), &())?;
         let labels = given.as_ref().map(|g| g.iter().map(|g| g.class).collect());
         let kept = (memory.len() + stream.batch) as f64 / stream.batch as f64;
-        let told = memory.absorb(labeled.known(), batch, given.as_deref(), way.seed, &())?;
+        let summary = memory.absorb(labeled.known(), batch, given.as_deref(), way.seed, &())?;
         steps.push(Step {
             rows,
             labels,
-            cost: told.cost,
+            cost: summary.cost,
             kept,
-            exemplars: told.exemplars,
+            exemplars: summary.exemplars,
             seconds: clock.seconds(),
             known: labeled.class.len(),
         });
@@ -98,15 +97,16 @@ pub(super) fn walk(stream: &Stream, way: &Way) -> Result<Vec<Step>> {
     Ok(steps)
 }
 
-/// Batch learning at some batches: the batch and everything before it at once. Nothing carries over from batch to batch, so
-/// the others need not be labeled.
+/// Batch learning at some batches: labels the batch together with all earlier rows. It uses no result of earlier batches, so the
+/// other batches do not have to be labeled.
 pub(super) fn all_at_once(stream: &Stream, way: &Way, at: &[usize]) -> Result<Vec<Step>> {
     let params = TransductionParams { remember: MemoryPolicy::Everything, ..way.params.clone() };
     let one = |&t: &usize| {
         let clock = Clock::start();
         let (mut memory, mut labeled) = (memory(stream, &params)?, Labeled::of(stream));
-        let (told, rest): (Vec<usize>, Vec<usize>) = (0..stream.rows(t).end).partition(|&i| stream.told[i]);
-        labeled.add(stream, &told);
+        let (given_rows, rest): (Vec<usize>, Vec<usize>) =
+            (0..stream.rows(t).end).partition(|&i| stream.labeled[i]);
+        labeled.add(stream, &given_rows);
         let (before, rows): (Vec<usize>, Vec<usize>) =
             rest.into_iter().partition(|&i| i < stream.rows(t).start);
         memory.absorb(labeled.known(), stream.x.view().select(&before), None, way.seed, &())?;
@@ -126,7 +126,7 @@ pub(super) mod tests {
     use rand::{RngExt, SeedableRng};
     use rand_pcg::Pcg64;
 
-    /// Two clouds in the plane, ten batches of 30, eight labels.
+    /// Two clouds in the plane with ten batches of 30 rows and eight labels.
     pub(in crate::stream) fn clouds(seed: u64) -> Stream {
         let mut rng = Pcg64::seed_from_u64(seed);
         let (mut values, mut truth) = (Vec::new(), Vec::new());
@@ -145,14 +145,14 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn rows_scored_are_those_without_a_label() {
+    fn unlabeled_rows_are_scored() {
         let steps = walk(&clouds(1), &way(MemoryPolicy::Exemplars)).unwrap();
         assert_eq!(steps.iter().map(|s| s.rows.len()).sum::<usize>(), 292);
     }
 
-    /// Three batches at most with exemplars, two with nothing remembered, all of them with everything.
+    /// The memory has at most three batches with exemplars, two without, and all batches if everything is stored.
     #[test]
-    fn memory_is_counted() {
+    fn stored_samples_are_counted() {
         let stream = clouds(2);
         let most = |remember| {
             let steps = walk(&stream, &way(remember)).unwrap();
@@ -163,9 +163,9 @@ pub(super) mod tests {
         assert!(most(MemoryPolicy::Everything) > 9.5);
     }
 
-    /// Batch learning at one batch is what the walk that keeps everything says there.
+    /// Batch learning at one batch equals the run that stores everything.
     #[test]
-    fn batch_learning_needs_no_walk() {
+    fn batch_learning_equals_the_run_that_stores_everything() {
         for seed in 0..5 {
             let stream = clouds(seed);
             let everything = way(MemoryPolicy::Everything);
