@@ -123,9 +123,10 @@ class NeverEndingClassifier(AnnotationMixin, PersistenceMixin, ClassifierMixin, 
     ratio : "labels", "auto", float or list of float, default="auto"
         Share of the second class among rows without a label, or of each class in order of names: a number, a list of
         numbers, labels (as among labels that were not chosen) or auto (estimated).
-    forget : str, default="nothing"
+    forget : str, default="on-drift=5"
         Labels to forget: nothing, window=N (all but the last N), half-life=N (weight halves every N batches), or
-        on-drift=N (those older than N batches when the stream has changed).
+        on-drift=N (when the stream has changed, those older than N batches, except for the newest 50 and the newest 10
+        of each class).
     drift : {"none", "windowed", "adwin", "kswin", "page-hinkley"}, default="windowed"
         Drift detector on the errors of labels that were not chosen: windowed (windows of 50 labels), adwin, kswin,
         page-hinkley, or none; all but none also test the share of rows within the margin.
@@ -232,7 +233,7 @@ class NeverEndingClassifier(AnnotationMixin, PersistenceMixin, ClassifierMixin, 
         scale: str = "auto",
         label_source: str = "auto",
         ratio: float | Sequence[float] | str = "auto",
-        forget: str = "nothing",
+        forget: str = "on-drift=5",
         drift: str = "windowed",
         random_state: Any = None,
         exemplars: int = 200,

@@ -3,8 +3,8 @@
 
 usage: research/streams/matrix.py prepare FOLDER [--draws N] [--only WORD]
        research/streams/matrix.py run FOLDER RESULTS.jsonl --program EVERMARGIN [--draws N] [--jobs N] [--only WORD]
-                                  [--half decide|report] [--variant NAME=FLAGS ...]
-       research/streams/matrix.py report RESULTS.jsonl
+                                  [--half decide|report] [--variants sources|strategies|memory] [--variant NAME=FLAGS ...]
+       research/streams/matrix.py report RESULTS.jsonl [--write]
 
 `prepare` writes the streams as LIBSVM text and needs numpy, scipy and scikit-learn; `run` needs only Python. A stopped run can
 be resumed: results in RESULTS.jsonl are not computed again. For streams whose labels are in the first batch, accuracy is measured
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import shlex
 import subprocess
@@ -23,11 +24,29 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+ALONE = ["--label-source", "model", "--c-inferred", "0"]
+
+#: What is remembered of unlabeled rows, with transduction as the only source.
+MEMORY = [
+    ("200 exemplars", ["--label-source", "transduction"]),
+    ("50 exemplars", ["--label-source", "transduction", "--exemplars", "50"]),
+    ("1 exemplar", ["--label-source", "transduction", "--exemplars", "1"]),
+    ("200 and class means", ["--label-source", "transduction", "--evicted-weight", "5"]),
+]
+
+#: Sets of variants, by the option --variants.
 VARIANTS = {
-    "default": [],
-    "labels alone": ["--label-source", "model", "--c-inferred", "0"],
-    "transduction": ["--label-source", "transduction"],
-    "graph": ["--label-source", "graph"],
+    "sources": {
+        "default": [],
+        "labels alone": ALONE,
+        "transduction": ["--label-source", "transduction"],
+        "tsvm": ["--label-source", "tsvm"],
+        "graph": ["--label-source", "graph"],
+    },
+    "strategies": {
+        name: ["--strategy", name, *ALONE] for name in ("small-pool", "margin", "bandit", "diverse", "submod", "random")
+    },
+    "memory": dict(MEMORY),
 }
 
 
@@ -118,7 +137,7 @@ def run_one(program: str, folder: Path, plan: dict, draw: int, variant: str, fla
 def run(args) -> None:
     folder, results = Path(args.folder), Path(args.results)
     plans = json.loads((folder / "plans.json").read_text())
-    variants = dict(VARIANTS)
+    variants = VARIANTS[args.variants]
     if args.variant:
         variants = {name: shlex.split(flags) for name, flags in (text.split("=", 1) for text in args.variant)}
     done = set()
@@ -127,6 +146,8 @@ def run(args) -> None:
     tasks = []
     for plan in plans:
         if (args.only and args.only not in plan["name"]) or (args.half and plan["half"] != args.half):
+            continue
+        if (args.variants == "strategies" and not plan["queries"]) or (args.variants == "memory" and plan["queries"]):
             continue
         for draw in range(args.draws):
             if not (folder / f"{plan['number']}-{draw}.svm").exists():
@@ -144,37 +165,125 @@ def run(args) -> None:
         for result in pool.map(work, tasks):
             out.write(json.dumps(result) + "\n")
             out.flush()
-    report(results)
+    print(f"{len(tasks)} runs finished")
 
 
-def report(results: Path) -> None:
-    table: dict[str, dict[str, list[float]]] = {}
-    halves, seconds, models = {}, {}, {}
+SOURCES = ["transduction", "tsvm", "graph"]
+STRATEGIES = ["small-pool", "margin", "bandit", "diverse", "submod", "random"]
+PAGE = Path(__file__).resolve().parents[2] / "docs/stream-matrix.md"
+
+
+def mean(values: list[float]) -> float:
+    return sum(values) / len(values) if values else math.nan
+
+
+def number(value: float, digits: int = 1) -> str:
+    return "" if math.isnan(value) else f"{value:.{digits}f}".replace("-", "\u2212")
+
+
+def gain(one: list[float], other: list[float]) -> str:
+    """Mean difference over the draws, with its standard error if there are several."""
+    differences = [a - b for a, b in zip(one, other)]
+    if not differences:
+        return ""
+    text = ("+" if mean(differences) >= 0 else "") + number(mean(differences))
+    if len(differences) == 1:
+        return text
+    variance = sum((d - mean(differences)) ** 2 for d in differences) / (len(differences) - 1)
+    return f"{text} \u00b1 {math.sqrt(variance / len(differences)):.1f}"
+
+
+def load(results: Path) -> dict[str, dict]:
+    """For each stream its half and, for each variant, the results of its draws."""
+    streams: dict[str, dict] = {}
     for line in results.read_text().splitlines():
         result = json.loads(line)
-        variant, stream, _ = result["key"]
+        variant, stream, draw = result["key"]
         if "error" in result:
             print(f"failed: {variant}, {stream}: {result['error']}", file=sys.stderr)
             continue
-        table.setdefault(stream, {}).setdefault(variant, []).append(100 * result["accuracy"])
-        seconds.setdefault(stream, {}).setdefault(variant, []).append(result["seconds"])
-        halves[stream] = result["half"]
-        if "model_accuracy" in result:
-            models.setdefault(stream, {}).setdefault(variant, []).append(100 * result["model_accuracy"])
-    variants = list(dict.fromkeys(v for row in table.values() for v in row))
-    print("| stream | half | " + " | ".join(variants) + " |")
-    print("| --- | --- |" + " ---: |" * len(variants))
-    mean = lambda values: sum(values) / len(values) if values else float("nan")
-    for stream, row in table.items():
-        unseen = lambda v: f", model {mean(models[stream][v]):.1f}" if v in models.get(stream, {}) else ""
-        cells = [f"{mean(row[v]):.1f} ({mean(seconds[stream][v]):.1f} s{unseen(v)})" if v in row else "" for v in variants]
-        print(f"| {stream} | {halves[stream]} | " + " | ".join(cells) + " |")
+        entry = streams.setdefault(stream, {"half": result["half"], "variants": {}})
+        entry["variants"].setdefault(variant, {})[draw] = result
+    return streams
+
+
+def values(entry: dict, variant: str, key: str) -> list[float]:
+    """Percentages of a variant, over the draws that every compared variant has."""
+    draws = entry["variants"].get(variant, {})
+    return [100 * draws[d][key] for d in sorted(draws) if draws[d].get(key) is not None]
+
+
+def table(header: list[str], rows: list[list[str]], left: int = 2) -> str:
+    lines = ["| " + " | ".join(header) + " |", "| " + " | ".join(["---"] * left + ["---:"] * (len(header) - left)) + " |"]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
+
+
+def source_table(streams: dict[str, dict], kind: str) -> str:
+    """Default, labels alone and single sources, with the gain of the default and of the model that it publishes."""
+    header = ["stream", "half", "draws", "default", "labels alone", "gain", *SOURCES, "model: default", "labels alone", "gain",
+              "seconds: default", "labels alone", "selection"]
+    rows, sums = [], {}
+    for name, entry in streams.items():
+        if kind not in name or "default" not in entry["variants"] or "labels alone" not in entry["variants"]:
+            continue
+        default, alone = values(entry, "default", "accuracy"), values(entry, "labels alone", "accuracy")
+        model, model_alone = values(entry, "default", "model_accuracy"), values(entry, "labels alone", "model_accuracy")
+        seconds = [mean([r["seconds"] for r in entry["variants"][v].values()]) for v in ("default", "labels alone")]
+        numbers = [mean(default), mean(alone), *(mean(values(entry, s, "accuracy")) for s in SOURCES), mean(model),
+                   mean(model_alone), *seconds, mean(values(entry, "default", "selection_share"))]
+        sums.setdefault(entry["half"], []).append(numbers)
+        shown = [number(n) for n in numbers]
+        rows.append([name, entry["half"], str(len(default)), *shown[:2], gain(default, alone), *shown[2:7],
+                     gain(model, model_alone), *shown[7:9], number(numbers[9], 0)])
+    for half, numbers in sorted(sums.items()):
+        means = [mean([n for n in column if not math.isnan(n)]) for column in zip(*numbers)]
+        shown = [number(n) for n in means]
+        rows.append(["*mean*", half, "", *shown[:2], gain([means[0]], [means[1]]), *shown[2:7], gain([means[5]], [means[6]]),
+                     *shown[7:9], number(means[9], 0)])
+    return table(header, rows)
+
+
+def strategy_table(streams: dict[str, dict]) -> str:
+    rows, sums = [], {}
+    for name, entry in streams.items():
+        found = [mean(values(entry, s, "accuracy")) for s in STRATEGIES]
+        if any(math.isnan(f) for f in found):
+            continue
+        sums.setdefault(entry["half"], []).append(found)
+        rows.append([name, entry["half"], str(len(entry["variants"]["random"])), *map(number, found)])
+    for half, found in sorted(sums.items()):
+        rows.append(["*mean*", half, "", *(number(mean(list(column))) for column in zip(*found))])
+    return table(["stream", "half", "draws", *STRATEGIES], rows)
+
+
+def memory_table(streams: dict[str, dict]) -> str:
+    """Means over the streams with labels in the first batch, by what is remembered of unlabeled rows."""
+    names = [n for n, _ in MEMORY]
+    rows = []
     for half in ("decide", "report"):
-        for kind in ("labels", "queries"):
-            rows = [row for s, row in table.items() if halves[s] == half and kind in s and all(v in row for v in variants)]
-            if rows:
-                cells = [f"{mean([mean(row[v]) for row in rows]):.2f}" for v in variants]
-                print(f"| mean, {kind} | {half} | " + " | ".join(cells) + " |")
+        found = [[mean(values(e, n, "accuracy")) for n in names] for e in streams.values() if e["half"] == half]
+        found = [f for f in found if not any(math.isnan(v) for v in f)]
+        if found:
+            rows.append([half, str(len(found)), *(number(mean(list(column))) for column in zip(*found))])
+    return table(["half", "streams", *names], rows)
+
+
+def report(results: Path, write_page: bool) -> None:
+    streams = load(results)
+    tables = {"labels": source_table(streams, "labels"), "queries": source_table(streams, "queries"),
+              "strategies": strategy_table(streams), "memory": memory_table(streams)}
+    if not write_page:
+        print("\n\n".join(f"{name}\n\n{text}" for name, text in tables.items()))
+        return
+    page = PAGE.read_text()
+    for name, text in tables.items():
+        begin, end = f"<!-- begin {name} -->\n", f"<!-- end {name} -->\n"
+        before, found, rest = page.partition(begin)
+        _, closed, after = rest.partition(end)
+        if not found or not closed:
+            sys.exit(f"error: {PAGE} has no place for the table {name}")
+        page = f"{before}{begin}\n{text}\n\n{end}{after}"
+    PAGE.write_text(page)
 
 
 def main() -> None:
@@ -187,14 +296,16 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--only")
     parser.add_argument("--half", choices=["decide", "report"])
+    parser.add_argument("--variants", choices=list(VARIANTS), default="sources")
     parser.add_argument("--variant", action="append")
+    parser.add_argument("--write", action="store_true", help="report: write the tables into the book")
     args = parser.parse_args()
     if args.verb == "prepare":
         prepare(Path(args.folder), args.draws, args.only)
     elif args.verb == "run":
         run(args)
     else:
-        report(Path(args.folder))
+        report(Path(args.folder), args.write)
 
 
 if __name__ == "__main__":

@@ -4,8 +4,15 @@ use super::failures::Step;
 use super::labeling::LabeledBatch;
 use super::state::{RowPrediction, StreamState};
 use super::transduction::TransductiveLabel;
-use super::{Effects, Engine, Forgetting, LearningCurve, RowSource, Source};
+use super::{Effects, Engine, Forgetting, LabeledSample, LearningCurve, RowSource, Source};
 use crate::solver::Watch;
+
+/// Number of the newest labels that stay after a change of the stream, whatever their age: a false alarm must not leave the
+/// classifier without labels.
+const MIN_KEPT_LABELS: usize = 50;
+
+/// The same for the labels of each class.
+const MIN_KEPT_PER_CLASS: usize = 10;
 
 impl Engine {
     /// The batch is done with.
@@ -99,7 +106,12 @@ impl Engine {
         let keep: Vec<usize> = match self.params.forget {
             Forgetting::Window(max) if n > max => (n - max..n).collect(),
             Forgetting::OnDrift(batches) if drifted => {
-                (0..n).filter(|&i| labeled[i].batch.saturating_add(batches) > self.batches).collect()
+                let is_recent = |i: usize| labeled[i].batch.saturating_add(batches) > self.batches;
+                let newer_of_class = newer_of_class(labeled, self.classes.len());
+                let is_kept = |i: usize| {
+                    is_recent(i) || n - i <= MIN_KEPT_LABELS || newer_of_class[i] < MIN_KEPT_PER_CLASS
+                };
+                (0..n).filter(|&i| is_kept(i)).collect()
             }
             Forgetting::HalfLife(_) if n > 0 => (0..n).collect(),
             _ => return,
@@ -107,4 +119,15 @@ impl Engine {
         state.memory.keep(&keep);
         self.rebuild_classifier(state, watch);
     }
+}
+
+/// For each label, the number of newer labels of its class.
+fn newer_of_class(labeled: &[LabeledSample], classes: usize) -> Vec<usize> {
+    let mut seen = vec![0; classes];
+    let mut newer = vec![0; labeled.len()];
+    for (i, label) in labeled.iter().enumerate().rev() {
+        newer[i] = seen[label.class as usize];
+        seen[label.class as usize] += 1;
+    }
+    newer
 }

@@ -414,7 +414,7 @@ impl Default for EngineParams {
             exploration_rate: 0.1,
             max_margin_distance: 1.0,
             novelty: false,
-            forget: Forgetting::Nothing,
+            forget: Forgetting::OnDrift(5),
             drift: DriftMethod::Windowed,
             max_labels: 4000,
             max_points: 4000,

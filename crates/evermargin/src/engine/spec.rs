@@ -188,9 +188,10 @@ const LEARNING: &[ParamSpec] = &[
     ParamSpec::new(
         "forget",
         ParamKind::Rule { words: &["nothing"], counted: &["window", "half-life", "on-drift"] },
-        "nothing",
+        "on-drift=5",
         "labels to forget: nothing, window=N (all but the last N), half-life=N (weight halves every N batches), or \
-         on-drift=N (those older than N batches when the stream has changed)",
+         on-drift=N (when the stream has changed, those older than N batches, except for the newest 50 and the newest 10 of \
+         each class)",
     ),
     ParamSpec::choice(
         "drift",

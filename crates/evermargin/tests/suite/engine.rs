@@ -558,3 +558,24 @@ fn drift_is_detected_and_forgetting_recovers_accuracy() {
         assert!(late > 0.9 && late > kept, "{forget:?}: {late} against {kept}");
     }
 }
+
+/// After a change of the features that no label confirms, the newest labels stay, whatever their age.
+#[test]
+fn a_change_does_not_leave_the_classifier_without_labels() {
+    let params = EngineParams { forget: Forgetting::OnDrift(1), ..small_params() };
+    let mut engine = Engine::new(&params).unwrap();
+    let mut rng = Pcg64::seed_from_u64(8);
+    let mut drifts = 0;
+    for batch in 0..40 {
+        let (mut x, names) = clouds(60, 2, 0.0, &mut rng);
+        if batch >= 20 {
+            let Matrix::Dense { values, .. } = &mut x else { panic!("dense rows") };
+            values.iter_mut().for_each(|v| *v *= 0.1); // all rows move towards the boundary
+        }
+        let labels = if batch == 0 { names.into_iter().map(Some).collect() } else { vec![None; 60] };
+        drifts += usize::from(engine.apply(Event::Batch { x, labels }).unwrap().drift.is_some());
+        engine.apply(Event::Tick { now: batch }).unwrap();
+    }
+    assert!(drifts > 0, "the change was not detected");
+    assert_eq!(engine.memory().unwrap().len(), 50);
+}
