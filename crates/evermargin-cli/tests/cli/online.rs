@@ -103,7 +103,7 @@ fn the_learning_curve_is_written() {
     let output = shell.run("fit d.svm -o m.evm --curve c.tsv");
     assert_eq!(output.code, 2);
     assert!(
-        output.err.contains("--curve: learner svc has no such choice; with --learner lasvm"),
+        output.err.contains("--curve: learner svc does not have this option; --learner lasvm"),
         "{}",
         output.err
     );
@@ -254,7 +254,7 @@ fn refuses_options_that_contradict_a_state() {
     assert_eq!(shell.files(), before, "no partial files");
 
     let output = shell.run("fit monday.svm -o x.evm --state s2.evs");
-    let text = "--state: learner svc cannot go on, so it has no state; lasvm, lasvm-g, lasvm-nc, lasvm-i, full-svm, ";
+    let text = "--state: learner svc cannot be resumed, so it has no state; lasvm, lasvm-g, lasvm-nc, lasvm-i, full-svm, ";
     assert!(output.code == 2 && output.err.contains(text), "{}", output.err);
     let output = shell.run("fit monday.svm -o x.evm --resume m.evm");
     assert!(
