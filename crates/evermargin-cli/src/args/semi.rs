@@ -327,7 +327,8 @@ pub fn text(semi: &Semi, truth: Option<&Labels>, classes: &[String]) -> String {
                 if alone.shows_harm() { ": unlabeled rows may reduce the accuracy here" } else { "" }
             );
         }
-        None => out.push_str("\nheld-out labels: a class has too few of them to decide whether unlabeled rows help"),
+        None => out
+            .push_str("\nheld-out labels: a class has too few of them to decide whether unlabeled rows help"),
     }
     out
 }

@@ -37,11 +37,7 @@ struct Group {
 
 /// All learners except those that serve only for comparison.
 const GROUPS: [Group; 5] = [
-    Group {
-        title: "Labels for all rows",
-        recommended: &["svc", "linear"],
-        others: &["rls", "ramp-svc"],
-    },
+    Group { title: "Labels for all rows", recommended: &["svc", "linear"], others: &["rls", "ramp-svc"] },
     Group {
         title: "Few labels, many rows without one",
         recommended: &["auto", "linear-da", "submod-s3vm", "lapsvm"],
@@ -111,9 +107,7 @@ pub fn run(args: &LearnersArgs, common: &Common) -> Result<(), Failure> {
     };
     let spec = estimator(name)?;
     let mut json = described(spec);
-    let param = |p: &ParamSpec| {
-        json!({ "name": p.name, "default": p.default, "allowed": p.kind.to_string(), "help": p.help })
-    };
+    let param = |p: &ParamSpec| json!({ "name": p.name, "default": p.default, "allowed": p.kind.to_string(), "help": p.help });
     json["params"] = spec.params.iter().map(param).collect();
     console::answer(common, &json, &details(spec))
 }

@@ -91,7 +91,9 @@ fn thin_and_flip_change_the_training_data_only() {
         let output = shell.run(&format!("fit d.svm -o m.evm {}", wrong.replace(' ', "=")));
         assert!(output.code == 2 && output.err.contains(why), "{wrong}: {} {}", output.code, output.err);
     }
-    assert!(!shell.ok("fit -h").out.contains("--thin") && shell.ok("fit --help").out.contains("--thin"));
+    assert!(
+        !shell.ok("fit --help").out.contains("--thin") && shell.ok("fit --help-all").out.contains("--thin")
+    );
 }
 
 #[test]
