@@ -18,6 +18,9 @@ const TASKS: [(&str, &[&str]); 5] = [
 /// Heading of the options that every verb has.
 pub const GLOBAL: &str = "Global options";
 
+/// Display order of the help flags, behind all other options.
+const LAST: usize = 1000;
+
 /// The template of the main help, with the verbs grouped by task.
 pub fn template(command: &Command) -> String {
     let mut out = String::from("{about}\n\n{usage-heading} {usage}\n");
@@ -38,6 +41,7 @@ pub fn with_help_flags(verb: Command) -> Command {
         .short('h')
         .long("help")
         .action(ArgAction::HelpShort)
+        .display_order(LAST)
         .help_heading(GLOBAL)
         .help(if hides { "Print the most common options" } else { "Print help" });
     let verb = verb.disable_help_flag(true).arg(short);
@@ -47,6 +51,7 @@ pub fn with_help_flags(verb: Command) -> Command {
     let all = Arg::new("help-all")
         .long("help-all")
         .action(ArgAction::HelpLong)
+        .display_order(LAST + 1)
         .help_heading(GLOBAL)
         .help("Print all options, with details");
     verb.arg(all)

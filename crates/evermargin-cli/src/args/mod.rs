@@ -13,7 +13,13 @@ use std::path::PathBuf;
 
 /// Train, label and stream with large-margin learners: supervised, semi-supervised, online and active.
 #[derive(Debug, Parser)]
-#[command(name = "evermargin", version, max_term_width = 100, disable_help_subcommand = true)]
+#[command(
+    name = "evermargin",
+    version,
+    max_term_width = 100,
+    disable_help_subcommand = true,
+    subcommand_value_name = "VERB"
+)]
 #[command(after_help = help::examples(
     "`evermargin VERB --help` describes a verb.",
     &["evermargin generate two-moons -o moons.csv"],
@@ -115,7 +121,7 @@ pub struct DataArgs {
     pub format: Option<evermargin_io::Format>,
     /// Label column: name, number from 1, or none [default: label, else the last column]
     ///
-    /// With none, all columns are features.
+    /// With none, all columns are features. `predict` and `ask` look for the label column of the model.
     #[arg(long, value_name = "NAME|INDEX|none")]
     pub label: Option<String>,
     /// Column of text, by name or number, whose words become features (repeatable)

@@ -32,13 +32,13 @@ use std::time::Instant;
     &["evermargin generate two-moons -o moons.csv", "echo 1 2 3 4 5 6 7 8 > few.txt", "evermargin fit moons.csv --labeled-rows few.txt -o few.evm"],
     [
         ("Choose the 5 unlabeled rows nearest to the boundary of a model", "evermargin ask moons.csv --labeled-rows few.txt --model few.evm -n 5"),
-        ("Choose 20 rows at random, for the first labels of all", "evermargin ask moons.csv --labeled-rows few.txt --strategy random -n 20 -o rows.tsv"),
+        ("Choose 20 rows at random, without a model", "evermargin ask moons.csv --labeled-rows few.txt --strategy random -n 20 -o rows.tsv"),
     ],
 ))]
 pub struct AskArgs {
     /// Data in any format of `fit`; rows with a label are skipped; - is standard input
     pub data: PathBuf,
-    /// Model that is uncertain about the rows; required except by submod and random
+    /// Model whose most uncertain rows are chosen; not needed by the strategies submod and random
     #[arg(long, value_name = "MODEL")]
     pub model: Option<PathBuf>,
     /// Maximum number of rows to choose

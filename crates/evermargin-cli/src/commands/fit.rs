@@ -45,6 +45,8 @@ pub struct FitArgs {
     /// Write the model to this file; - is standard output [default: name of DATA with .evm, in the working directory]
     #[arg(long, short, value_name = "MODEL")]
     pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub learn: LearnArgs,
     /// Cost of a margin violation [default: 1]
     #[arg(long, value_name = "X", value_parser = crate::args::values::number, help_heading = "Learning")]
     pub c: Option<f64>,
@@ -54,14 +56,12 @@ pub struct FitArgs {
     /// Calibrate probabilities on held-out rows: sigmoid or isotonic [default: none]
     #[arg(long, value_name = "KIND", value_parser = crate::args::values::word::<CalibrationKind>, help_heading = "Learning")]
     pub probability: Option<CalibrationKind>,
-    /// Choose the threshold between two classes by this score on held-out rows [default: threshold 0]
+    /// Choose the threshold between two classes by a score on held-out rows, such as f1 or g-means [default: 0]
     ///
-    /// g-means, f1, accuracy, mcc, break-even (as many predicted positives as there are positives) or rate=SHARE (this share of
+    /// The scores are g-means, f1, accuracy, mcc, break-even (as many predicted positives as there are positives) or rate=SHARE (this share of
     /// the rows is predicted positive).
     #[arg(long, value_name = "SCORE", value_parser = crate::args::values::threshold, help_heading = "Learning")]
     pub threshold: Option<Criterion>,
-    #[command(flatten)]
-    pub learn: LearnArgs,
     #[command(flatten)]
     pub online: OnlineArgs,
     #[command(flatten)]

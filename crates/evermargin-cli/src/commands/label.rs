@@ -29,8 +29,8 @@ use std::time::Instant;
     "Rows without a label have ? or nothing in the label column.",
     &["evermargin generate two-moons -o moons.csv", "echo 1 2 3 4 5 6 7 8 > few.txt"],
     [
-        ("Label all rows from the labels of eight rows, which --labeled-rows names", "evermargin label moons.csv --labeled-rows few.txt -o labeled.tsv"),
-        ("Use one learner instead of auto, and write its model", "evermargin label moons.csv --labeled-rows few.txt --learner lapsvm --model moons.evm -o labeled.tsv"),
+        ("Label all rows from eight labels; few.txt lists the labeled rows", "evermargin label moons.csv --labeled-rows few.txt -o labeled.tsv"),
+        ("Use one learner instead of auto, and write its model", "evermargin label moons.csv --labeled-rows few.txt --learner lapsvm --model m.evm -o out.tsv"),
     ],
 ))]
 pub struct LabelArgs {
@@ -53,6 +53,8 @@ pub struct LabelArgs {
     /// Print why auto gave its candidates their weights
     #[arg(long)]
     pub explain: bool,
+    #[command(flatten)]
+    pub learn: LearnArgs,
     /// Cost of a margin violation, for learners with this parameter [default: 1]
     #[arg(long, value_name = "X", value_parser = crate::args::values::number, help_heading = "Learning")]
     pub c: Option<f64>,
@@ -61,8 +63,6 @@ pub struct LabelArgs {
     pub gamma: Option<Gamma>,
     #[command(flatten)]
     pub semi: SemiArgs,
-    #[command(flatten)]
-    pub learn: LearnArgs,
     #[command(flatten)]
     pub views: ViewArgs,
     #[command(flatten)]

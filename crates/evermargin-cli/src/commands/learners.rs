@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::output::console;
 use evermargin::estimators::{ESTIMATORS, EstimatorSpec, estimator};
 use evermargin::model::MulticlassScheme;
-use evermargin::params::ParamSpec;
+use evermargin::params::{ParamKind, ParamSpec};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -147,9 +147,8 @@ fn list() -> String {
     ESTIMATORS.iter().filter(|spec| spec.baseline).for_each(|spec| out += &line(' ', spec));
     let _ = write!(
         out,
-        "\n\nevermargin learners NAME         parameters of a learner\n\
-         evermargin fit DATA --learner NAME --set PARAMETER=VALUE\n\
-         Defaults: {DEFAULT_LEARNER} for fit and tune; auto for label, and for fit when few rows have a label."
+        "\n\n`evermargin learners NAME` prints the parameters of a learner, and `--set PARAMETER=VALUE` sets them.\n\
+         Defaults: {DEFAULT_LEARNER} for fit and tune; auto for label, and for fit if few of many rows have a label."
     );
     out
 }
@@ -171,7 +170,11 @@ fn details(spec: &EstimatorSpec) -> String {
     for p in spec.params {
         let flag = FLAGS.iter().find(|(name, _)| *name == p.name).map(|(_, flag)| *flag);
         let flag = flag.map_or_else(|| format!("--set {}=VALUE", p.name), |flag| format!("{flag} VALUE"));
-        let text = format!("{} [default: {}; allowed: {}]", sentence(p.help), p.default, p.kind);
+        let allowed = match p.kind {
+            ParamKind::Choice(words) if words.iter().all(|word| p.help.contains(word)) => String::new(),
+            kind => format!("; allowed: {kind}"),
+        };
+        let text = format!("{} [default: {}{allowed}]", sentence(p.help), p.default);
         let _ = write!(out, "\n  {flag}\n      {}", wrapped(&text, 6));
     }
     let scheme = if spec.multiclass == MulticlassScheme::OneVsOne { "one-vs-one" } else { "one-vs-rest" };

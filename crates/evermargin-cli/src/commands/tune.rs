@@ -30,8 +30,8 @@ use std::time::Instant;
 /// Search for good parameters by cross-validation
 #[derive(Debug, clap::Args)]
 #[command(after_help = examples(
-    "The highest mean accuracy wins; among equals the point with the best neighbors in the grid, then the smaller C, then the\n\
-     smaller gamma.",
+    "The highest mean accuracy wins; among equals the point with the best neighbors in the grid, then the smaller C, then \
+     the smaller gamma.",
     &["evermargin generate two-moons -o moons.csv"],
     [
         ("Search C and gamma, and train the winner on all rows", "evermargin tune moons.csv --c 0.1..100 --gamma 0.1,1,10 --grid 4 -o moons.evm"),

@@ -24,8 +24,8 @@ pub struct RunArgs {
     pub streams: Vec<PathBuf>,
     /// Source of answers to queries: truth, terminal or none
     ///
-    /// truth simulates an annotator: the labels of the data are hidden and answer the queries. terminal is a person. With none
-    /// there are no queries, and all labels of the data are used as they come.
+    /// truth simulates an annotator: the labels of the data are hidden and answer the queries. terminal is a person. With none,
+    /// queries remain unanswered, and the labels of the data are used as they come.
     #[arg(long, value_name = "SOURCE", default_value = "truth", value_parser = oracle)]
     pub oracle: Oracle,
     /// Save the state of the run in this folder; the same command resumes it at any time
