@@ -66,7 +66,7 @@ fn thin_and_flip_change_the_training_data_only() {
     let before = shell.read("d.svm");
     let output = shell.ok("fit d.svm -o m.evm --thin 10 --flip 0.1");
     assert!(output.err.contains("note: 180 rows of class 1 deleted\n"), "{}", output.err);
-    assert!(output.err.contains("note: 22 labels made wrong\n"), "{}", output.err);
+    assert!(output.err.contains("note: 22 labels flipped\n"), "{}", output.err);
     assert_eq!(shell.read("d.svm"), before);
     let json = shell.ok("fit d.svm -o m.evm --thin 10 --json").json();
     assert_eq!((&json["class_counts"], &json["rows"]), (&json!([200, 20]), &json!(220)));
@@ -149,9 +149,9 @@ fn the_roc_curve_agrees_with_the_scores() {
     assert!((precision - json["pr_auc"].as_f64().unwrap()).abs() < 1e-9);
 
     for (line, why) in [
-        ("predict m.evm test.svm --roc - --json", "a file of its own"),
-        ("predict m.evm test.svm --roc x -o x", "a file of its own"),
-        ("predict m.evm test.svm --roc test.svm", "that is the input itself"),
+        ("predict m.evm test.svm --roc - --json", "must be a file"),
+        ("predict m.evm test.svm --roc x -o x", "is already the output of"),
+        ("predict m.evm test.svm --roc test.svm", "this is an input file"),
     ] {
         let output = shell.run(line);
         assert!(output.code == 2 && output.err.contains(why), "{line}: {}", output.err);
