@@ -377,7 +377,7 @@ fn gammas(
         return match args.gamma() {
             None => Ok(vec![None]),
             Some(_) => Err(Failure::Usage(format!(
-                "--gamma: {} has none; leave it out",
+                "--gamma: {} has no gamma; leave the option out",
                 kernel.map_or_else(|| format!("learner {}", learner.name), |k| format!("the {k} kernel"))
             ))),
         };

@@ -124,15 +124,18 @@ fn bad_usage_ends_with_code_2() {
                 "--rows 99999999999999: with about 3 values per row, that exceeds the limit of 1000000000 values; request \
                  333333333 rows or fewer",
             ),
-            ("predict - -", "MODEL and DATA cannot both be standard input; give one of them a file"),
+            ("predict - -", "MODEL and DATA cannot both be standard input; use a file for one of them"),
             (
                 "predict d.csv m.evm",
-                "d.csv looks like data and m.evm is a model; write the model first: evermargin predict m.evm d.csv",
+                "d.csv looks like data and m.evm is a model; name the model first: evermargin predict m.evm d.csv",
             ),
             ("fit d.svm --max-seconds -1", "--max-seconds -1: must be 0 or more"),
             ("tune d.svm --folds 99", "parameter folds = 99: must be at most 40, the labeled rows"),
             ("tune d.svm --plot x.png", "--plot x.png: must end in .svg or .html"),
-            ("tune d.svm --kernel linear --gamma 1,2", "--gamma: the linear kernel has none; leave it out"),
+            (
+                "tune d.svm --kernel linear --gamma 1,2",
+                "--gamma: the linear kernel has no gamma; leave the option out",
+            ),
             ("convert m.evm m.evm --to json", "m.evm: this is an input file; give the output another name"),
             (
                 "generate two-mons",

@@ -255,7 +255,7 @@ fn refuses_view_files_that_do_not_match() {
         ("predict two.evm none --view none", 2, "DATA and every --view are none"),
         ("predict two.evm left.svm --without 3", 2, "--without: there is no view 3; the model has 2"),
         ("predict two.evm left.svm --without 1,2", 2, "--without: at least one view must remain"),
-        ("ask left.svm --model two.evm", 2, "ask looks at every view"),
+        ("ask left.svm --model two.evm", 2, "ask needs every view"),
         ("predict two.evm left.svm --view right.svm --view right.svm", 2, "and 3 are given"),
         (
             "predict one.evm left.svm --view right.svm",
