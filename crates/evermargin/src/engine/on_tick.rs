@@ -1,4 +1,4 @@
-//! A batch is closed: the classifier is solved, the past summarized, what is old forgotten.
+//! End of a batch: the classifier is optimized, the past is summarized, and old labels are forgotten.
 
 use super::failures::Step;
 use super::labeling::LabeledBatch;
@@ -8,7 +8,7 @@ use super::{Effects, Engine, Forgetting, LearningCurve, RowSource, Source};
 use crate::solver::Watch;
 
 impl Engine {
-    /// The batch is done with.
+    /// Closes the current batch if it is still open.
     pub(super) fn close(&mut self, effects: &mut Effects, watch: &dyn Watch) {
         let Some(mut state) = self.state.take() else { return };
         if !state.current.closed {
@@ -63,7 +63,7 @@ impl Engine {
         }
     }
 
-    /// Summarizes the past; the samples of the batch without a label are the last batch now.
+    /// Summarizes the past; the unlabeled samples of this batch become the previous batch.
     pub(super) fn absorb(
         &mut self,
         state: &mut StreamState,
@@ -75,7 +75,7 @@ impl Engine {
         let shares = self.given_shares().unwrap_or_else(|| self.label_sources.shares.clone());
         let unlabeled: Vec<usize> =
             (0..state.current.x.rows()).filter(|&i| state.current.truth[i].is_none()).collect();
-        // without labels by transduction there is nothing to compare with, and the summary is as large as it may be
+        // Without labels by transduction to compare against, the full summary is kept.
         let given: Option<Vec<TransductiveLabel>> = unlabeled
             .iter()
             .map(|&i| {
@@ -93,7 +93,7 @@ impl Engine {
         state.transduction = Some(t);
     }
 
-    /// Drops labels that are to be forgotten.
+    /// Forgets old labels according to the parameter `forget`, and rebuilds the classifier.
     pub(super) fn forget(&mut self, state: &mut StreamState, drifted: bool, watch: &dyn Watch) {
         let (n, labeled) = (state.memory.len(), state.memory.labeled());
         let keep: Vec<usize> = match self.params.forget {

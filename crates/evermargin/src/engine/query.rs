@@ -155,7 +155,7 @@ impl Engine {
         let arm = arm.filter(|_| self.query_state.bandit.is_some());
         for c in chosen {
             let trial = arm.and_then(|arm| self.trial(state, arm, c.row));
-            state.open_question(c, trial);
+            state.add_query(c, trial);
             self.compare_first(state);
             let question = state.pending.of.last().map(|q| q.question(c.closeness, &self.classes));
             effects.questions.extend(question);
