@@ -279,8 +279,8 @@ impl Engine {
         if !learns {
             return state.inferred.take().is_some();
         }
-        let knows = |c: &super::StreamClassifier| c.knows(&state.memory, self.classes.len());
-        let is_new = !state.inferred.as_ref().is_some_and(knows);
+        let matches = |c: &super::StreamClassifier| c.matches_classes(&state.memory, self.classes.len());
+        let is_new = !state.inferred.as_ref().is_some_and(matches);
         if is_new {
             state.inferred = state.classifier.clone();
         }
