@@ -238,7 +238,11 @@ impl Transduction {
             && (!bounded || self.exemplars.rows() <= self.max_exemplars())
             && self.exemplars.rows() == self.weight.len()
             && self.weight.iter().all(|w| (0.0..=1e18).contains(w));
-        if fits { Ok(()) } else { Err(Error::State("its exemplars do not match their weights or its parameters".into())) }
+        if fits {
+            Ok(())
+        } else {
+            Err(Error::State("its exemplars do not match their weights or its parameters".into()))
+        }
     }
 }
 
