@@ -1,5 +1,5 @@
-//! Classes of a stream. Names are sorted by value if all are numbers, by bytes otherwise, as elsewhere in the crate. New
-//! classes may appear at any time.
+//! Classes of a stream. Names are sorted by value if all are numbers, by bytes otherwise, as elsewhere in the crate.
+//! New classes may appear at any time.
 
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};

@@ -1,16 +1,16 @@
 //! Queries that compare a sample with a labeled one, and the labels that follow from the answers.
 //!
-//! Problem: an annotator may know whether two samples are of the same class, but not the name of the class, and answering yes
-//! or no takes less time than choosing among many classes. Emara 2012 names such relational feedback as future work (digest,
-//! feature checklist, row 48); pairwise queries with must-link and cannot-link answers are those of Basu, Banerjee and Mooney
-//! 2004.
+//! Problem: an annotator may know whether two samples are of the same class, but not the name of the class, and
+//! answering yes or no takes less time than choosing among many classes. Emara 2012 names such relational feedback as
+//! future work (digest, feature checklist, row 48); pairwise queries with must-link and cannot-link answers are those
+//! of Basu, Banerjee and Mooney 2004.
 //!
-//! The sample is compared with the nearest labeled sample of its predicted class. The answer "same" gives the label. The
-//! answer "different" excludes the class permanently: the next comparison is with the most likely remaining class, and if
-//! only one class remains, it is the label (`pairwise_closure.rs`).
+//! The sample is compared with the nearest labeled sample of its predicted class. The answer "same" gives the label.
+//! The answer "different" excludes the class permanently: the next comparison is with the most likely remaining class,
+//! and if only one class remains, it is the label (`pairwise_closure.rs`).
 //!
-//! Departure: random checks always ask for the class. The outcome of a comparison depends on the class with which the sample
-//! is compared, so it does not measure accuracy.
+//! Departure: random checks always ask for the class. The outcome of a comparison depends on the class with which the
+//! sample is compared, so it does not measure accuracy.
 
 use super::event::ImpliedLabel;
 use super::labeling::ExcludedClasses;
@@ -20,9 +20,9 @@ use super::{Effects, Engine, LabeledSample, QueryReason};
 use crate::error::{Error, Result};
 use crate::solver::Watch;
 
-/// Maximum share of labels that are the only one of their class, up to which queries become comparisons without a request.
-/// This share is the Good-Turing estimate of the probability that the next label is of a new class. A comparison cannot find
-/// a new class, and elimination would assign its samples to a known one.
+/// Maximum share of labels that are the only one of their class, up to which queries become comparisons without a
+/// request. This share is the Good-Turing estimate of the probability that the next label is of a new class. A
+/// comparison cannot find a new class, and elimination would assign its samples to a known one.
 const MAX_UNSEEN_SHARE: f64 = 0.05;
 
 /// Maximum number of comparisons of a sample without a request; each further one is less likely to find the class.
@@ -62,8 +62,8 @@ impl Engine {
         self.state = Some(state);
     }
 
-    /// Changes a query into a comparison; returns whether that was possible. The query had no answer, so it is not counted
-    /// again.
+    /// Changes a query into a comparison; returns whether that was possible. The query had no answer, so it is not
+    /// counted again.
     pub(super) fn make_comparison(&self, state: &mut StreamState, at: usize, effects: &mut Effects) -> bool {
         let Some(reference) = state.choose_reference(at) else { return false };
         state.compare_with(at, reference);
@@ -83,8 +83,8 @@ impl Engine {
         }
     }
 
-    /// Whether queries may become comparisons without a request. One additional label that is the only one of its class is
-    /// assumed, so that a few labels are not enough to conclude that new classes are rare.
+    /// Whether queries may become comparisons without a request. One additional label that is the only one of its class
+    /// is assumed, so that a few labels are not enough to conclude that new classes are rare.
     pub(super) fn are_new_classes_rare(&self, state: &StreamState) -> bool {
         let mut counts = vec![0u32; self.classes.len()];
         let named = state.memory.labeled().iter().filter(|l| l.follows.is_none());
@@ -128,8 +128,8 @@ impl Engine {
         self.ask(effects, watch);
     }
 
-    /// Replaces comparisons that were answered or whose reference has another label now. If no further query is possible,
-    /// the sample has no pending query any more.
+    /// Replaces comparisons that were answered or whose reference has another label now. If no further query is
+    /// possible, the sample has no pending query any more.
     pub(super) fn replace_answered(&mut self, state: &mut StreamState, effects: &mut Effects) {
         let mut at = 0;
         while let Some(query) = state.pending.of.get(at).copied() {
@@ -149,8 +149,8 @@ impl Engine {
         }
     }
 
-    /// Replaces a comparison by the next query about its sample; returns whether there is one. After an answer the new query
-    /// counts again for the budget.
+    /// Replaces a comparison by the next query about its sample; returns whether there is one. After an answer the new
+    /// query counts again for the budget.
     fn replace_comparison(
         &mut self,
         state: &mut StreamState,
@@ -181,8 +181,8 @@ impl Engine {
         replaced
     }
 
-    /// Updates the labels implied by pairs: adds, changes or removes those of all samples that pairs connect to `samples`. A
-    /// new class may be the one that is not excluded, so it affects all pairs.
+    /// Updates the labels implied by pairs: adds, changes or removes those of all samples that pairs connect to
+    /// `samples`. A new class may be the one that is not excluded, so it affects all pairs.
     pub(super) fn infer_from_pairs(
         &mut self,
         state: &mut StreamState,
@@ -250,8 +250,8 @@ impl StreamState {
         }
     }
 
-    /// Labeled sample with which to compare a pending sample: the nearest one of its predicted class, or else of the most
-    /// likely class by the classifier; `None` if all classes with labels are excluded.
+    /// Labeled sample with which to compare a pending sample: the nearest one of its predicted class, or else of the
+    /// most likely class by the classifier; `None` if all classes with labels are excluded.
     fn choose_reference(&self, at: usize) -> Option<LabeledReference> {
         let query = &self.pending.of[at];
         let excluded = self.constraints.excluded(query.sample);

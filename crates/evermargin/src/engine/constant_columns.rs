@@ -1,12 +1,12 @@
 //! Columns that were constant when the feature space was estimated become features once they vary.
 //!
-//! Problem: a sensor is connected, or a fixed price starts to vary, long after the first batch. A constant column has no
-//! spread, so its scaling factor is 1, and the influence of later values would depend on their unit. Therefore the factor is
-//! estimated from the first batch in which the column varies, from the nonzero differences from the constant. The shift,
-//! which is the constant, stays.
+//! Problem: a sensor is connected, or a fixed price starts to vary, long after the first batch. A constant column has
+//! no spread, so its scaling factor is 1, and the influence of later values would depend on their unit. Therefore the
+//! factor is estimated from the first batch in which the column varies, from the nonzero differences from the constant.
+//! The shift, which is the constant, stays.
 //!
-//! Invariant: stored rows hold 0 in such a column, up to rounding, and 0 stays 0, so kernel values of stored rows do not
-//! change, as with a new column (`new_columns.rs`).
+//! Invariant: stored rows hold 0 in such a column, up to rounding, and 0 stays 0, so kernel values of stored rows do
+//! not change, as with a new column (`new_columns.rs`).
 
 use super::feature_space::FeatureSpace;
 use super::outliers::TypicalRange;
@@ -45,8 +45,8 @@ fn shift_by_column(scaling: &Scaling) -> Option<impl Fn(usize) -> f64 + '_> {
 }
 
 impl FeatureSpace {
-    /// Feature space in which the columns that were constant and vary in `x` (rows before scaling) are scaled by these rows;
-    /// `None` if there are no such columns.
+    /// Feature space in which the columns that were constant and vary in `x` (rows before scaling) are scaled by these
+    /// rows; `None` if there are no such columns.
     pub(super) fn with_varying(&self, x: &Matrix) -> Result<Option<Self>> {
         let Some(shift) = shift_by_column(&self.scaling).filter(|_| !self.constant.is_empty()) else {
             return Ok(None);
@@ -133,8 +133,8 @@ impl ColumnSizes {
         found
     }
 
-    /// Factor of the column at a position: the reciprocal of its root mean square for `standard`, else of its largest value;
-    /// 1 if that is not finite.
+    /// Factor of the column at a position: the reciprocal of its root mean square for `standard`, else of its largest
+    /// value; 1 if that is not finite.
     pub(super) fn factor(&self, c: usize, scaling: &str) -> f64 {
         let size = match scaling {
             "standard" => self.largest[c] * (self.squares[c] / self.count[c].max(1.0)).sqrt(),

@@ -1,8 +1,8 @@
 //! Delayed labels: labels that are announced to arrive later than their rows.
 //!
 //! Problem: in practice, and in evaluation with delayed labels, the class of a row becomes known some batches after its
-//! arrival. The row is kept with the prediction made on arrival. When the label arrives, it is compared with that prediction
-//! and learned like a label that came with its row.
+//! arrival. The row is kept with the prediction made on arrival. When the label arrives, it is compared with that
+//! prediction and learned like a label that came with its row.
 //!
 //! Invariant: at most `max_rows` rows wait; beyond that the oldest are dropped, and their labels are ignored.
 

@@ -41,8 +41,8 @@ pub enum Event {
         /// The labeled sample.
         sample: u64,
     },
-    /// An annotator stated that two samples are of the same class (must-link) or of different classes (cannot-link). This
-    /// answers a query that compares the two.
+    /// An annotator stated that two samples are of the same class (must-link) or of different classes (cannot-link).
+    /// This answers a query that compares the two.
     Related {
         /// A sample that has a pending query or a label, or belongs to the latest batch.
         a: u64,
@@ -62,8 +62,9 @@ pub enum Event {
         /// Numbers of rows in the batch.
         rows: Vec<usize>,
     },
-    /// Delayed labels of rows that were kept by [`Event::Await`]. They count as labels that no query strategy chose, and are
-    /// compared with the predictions made on arrival of the rows. Labels of rows that were dropped meanwhile are ignored.
+    /// Delayed labels of rows that were kept by [`Event::Await`]. They count as labels that no query strategy chose,
+    /// and are compared with the predictions made on arrival of the rows. Labels of rows that were dropped meanwhile
+    /// are ignored.
     Labels {
         /// Samples with their class names.
         labels: Vec<(u64, String)>,
@@ -78,7 +79,8 @@ pub enum Event {
         /// The new limits; earlier queries count against them.
         budget: Budget,
     },
-    /// The class shares among unlabeled rows change. For a caller whose order of classes differs from that of the engine.
+    /// The class shares among unlabeled rows change. For a caller whose order of classes differs from that of the
+    /// engine.
     SetRatio {
         /// One share per class, in the engine's order of classes; they add up to 1.
         shares: Vec<f64>,
@@ -189,7 +191,8 @@ impl RowSource {
 pub struct InferredLabel {
     /// Number of the class in [`super::Engine::classes`]; `None` while fewer than two classes have labels.
     pub class: Option<u32>,
-    /// Estimated probability that the label is correct. For a row with a true label, it refers to the label that was inferred.
+    /// Estimated probability that the label is correct. For a row with a true label, it refers to the label that was
+    /// inferred.
     pub confidence: f64,
     /// Source of the label; `None` if there is no label.
     pub source: Option<RowSource>,
@@ -203,8 +206,8 @@ impl InferredLabel {
 /// Effects of an event.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Effects {
-    /// Labels of the rows of the batch: on arrival, predictions made before any answer about the batch; when the batch is
-    /// closed, its final labels.
+    /// Labels of the rows of the batch: on arrival, predictions made before any answer about the batch; when the batch
+    /// is closed, its final labels.
     pub labels: Vec<InferredLabel>,
     /// Queries to ask. A query about a sample with a pending query replaces the pending one.
     pub questions: Vec<Question>,

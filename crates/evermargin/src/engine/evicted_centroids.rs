@@ -1,11 +1,12 @@
 //! Class centroids of the rows evicted from the memory of a stream: one mean per class.
 //!
-//! Problem: three batches may have too few rows to show the structure of the classes, above all for texts, but memory must
-//! stay bounded. With a linear kernel, the rows of a class influence other rows only by their sum. Therefore the mean of the
-//! evicted rows, weighted by their number, contributes as much to the cut as all of them together. Their labels are those
-//! at the time of eviction, against which the source (Emara 2012, IV.3) warns, because early mistakes persist. Therefore old
-//! rows fade, all evicted rows together count as at most `max_count` samples, and their weight is multiplied by the
-//! accuracy of a nearest-mean classifier on the labels known today, corrected for chance ([`EvictedCentroids::trust`]).
+//! Problem: three batches may have too few rows to show the structure of the classes, above all for texts, but memory
+//! must stay bounded. With a linear kernel, the rows of a class influence other rows only by their sum. Therefore the
+//! mean of the evicted rows, weighted by their number, contributes as much to the cut as all of them together. Their
+//! labels are those at the time of eviction, against which the source (Emara 2012, IV.3) warns, because early mistakes
+//! persist. Therefore old rows fade, all evicted rows together count as at most `max_count` samples, and their weight
+//! is multiplied by the accuracy of a nearest-mean classifier on the labels known today, corrected for chance
+//! ([`EvictedCentroids::trust`]).
 
 use crate::data::{Matrix, MatrixView, Row};
 use crate::error::{Error, Result};
@@ -40,9 +41,9 @@ impl EvictedCentroids {
         some.map(|(c, &n)| (c as u32, self.mean.view().row(c), n))
     }
 
-    /// Reliability of the means: 1 if the nearest mean predicts every label correctly, 0 if it is no better than chance.
-    /// This is the mean recall over the classes, corrected for chance; classes without a label do not count. `None` if fewer
-    /// than two classes can be compared.
+    /// Reliability of the means: 1 if the nearest mean predicts every label correctly, 0 if it is no better than
+    /// chance. This is the mean recall over the classes, corrected for chance; classes without a label do not count.
+    /// `None` if fewer than two classes can be compared.
     pub(super) fn trust(&self, x: MatrixView<'_>, class: &[u32]) -> Option<f64> {
         let mut values = vec![0.0; x.cols()];
         let mut nearest = vec![(f64::NEG_INFINITY, 0); x.rows()];
@@ -70,7 +71,8 @@ impl EvictedCentroids {
         (rates.len() > 1).then(|| ((right - chance) / (1.0 - chance)).max(0.0))
     }
 
-    /// The centroids after the rows `leave`, given with their classes, are evicted, too. All counts are scaled so that they add up to at most `max_count`.
+    /// The centroids after the rows `leave`, given with their classes, are evicted, too. All counts are scaled so that
+    /// they add up to at most `max_count`.
     #[must_use]
     pub(super) fn joined(&self, x: MatrixView<'_>, leave: &[(usize, u32)], max_count: f64) -> Self {
         let classes = leave.iter().map(|(_, c)| *c as usize + 1).max().unwrap_or(0).max(self.count.len());

@@ -1,5 +1,5 @@
-//! Failed steps of a commit. A commit cannot fail (`plan.rs`), so a simpler step replaces a failed one. There is one note per
-//! kind of step in the life of an engine.
+//! Failed steps of a commit. A commit cannot fail (`plan.rs`), so a simpler step replaces a failed one. There is one
+//! note per kind of step in the life of an engine.
 
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};

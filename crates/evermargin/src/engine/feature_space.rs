@@ -1,9 +1,9 @@
 //! Feature space of a stream: scaling, kernel and packing of the rows.
 //!
-//! It is estimated from the first batch, without its outliers (`outliers.rs`), so that results do not depend on the position
-//! of an outlier, and then kept. It is estimated again, from the stored rows and the new batch, in two cases that ordinary
-//! streams do not reach: the rows it was estimated from were all equal ([`FeatureSpace::degenerate`]), or most new rows lie
-//! a factor of [`GROWTH`] outside its range.
+//! It is estimated from the first batch, without its outliers (`outliers.rs`), so that results do not depend on the
+//! position of an outlier, and then kept. It is estimated again, from the stored rows and the new batch, in two cases
+//! that ordinary streams do not reach: the rows it was estimated from were all equal ([`FeatureSpace::degenerate`]), or
+//! most new rows lie a factor of [`GROWTH`] outside its range.
 //!
 //! Invariant: a stored row is finite, at most [`MAX_SCALED_LENGTH`] long after scaling, and 0 or at least
 //! [`MIN_SCALED_LENGTH`] long. Kernel values of such rows stay within single precision, so no learner refuses them.
@@ -18,11 +18,12 @@ use crate::kernel::gram::{LARGEST_VALUE, Packed, Packing};
 use crate::model::{Scaling, ScalingName};
 use serde::{Deserialize, Serialize};
 
-/// Maximum Euclidean length of a row after scaling; longer rows are rejected. It keeps squared lengths, and therefore kernel
-/// values, in the range of single precision.
+/// Maximum Euclidean length of a row after scaling; longer rows are rejected. It keeps squared lengths, and therefore
+/// kernel values, in the range of single precision.
 pub const MAX_SCALED_LENGTH: f64 = 1e14;
 
-/// Minimum length of a row other than 0. Shorter rows are set to 0, because their squared length vanishes in single precision.
+/// Minimum length of a row other than 0. Shorter rows are set to 0, because their squared length vanishes in single
+/// precision.
 const MIN_SCALED_LENGTH: f64 = 1e-14;
 
 /// Multiple of the largest value from which a row is far outside the range that the space was estimated from.
@@ -50,8 +51,8 @@ pub(super) struct FeatureSpace {
 }
 
 impl FeatureSpace {
-    /// Estimates the space from finite rows without their outliers, which are determined by the range of the rows `typical`;
-    /// `None` if all rows are too long. `kind` overrides the scaling of the parameters.
+    /// Estimates the space from finite rows without their outliers, which are determined by the range of the rows
+    /// `typical`; `None` if all rows are too long. `kind` overrides the scaling of the parameters.
     pub fn estimate(
         params: &EngineParams,
         x: &Matrix,
@@ -132,7 +133,8 @@ impl FeatureSpace {
         value.is_nan() || value > GROWTH * self.reach.max(1.0)
     }
 
-    /// Scaling to keep when the space is estimated again: `unit` and `tfidf` discard the lengths of rows, so stored rows cannot be scaled differently.
+    /// Scaling to keep when the space is estimated again: `unit` and `tfidf` discard the lengths of rows, so stored
+    /// rows cannot be scaled differently.
     pub fn kept_kind(&self, x: MatrixView<'_>) -> Option<ScalingName> {
         let (MatrixView::Dense { values, .. } | MatrixView::Csr { values, .. }) = x;
         match self.scaling {

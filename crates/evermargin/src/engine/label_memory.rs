@@ -97,8 +97,8 @@ impl LabelMemory {
         self.labeled.iter_mut().for_each(|t| t.class = now[t.class as usize]);
     }
 
-    /// If there are more than `max` labels, keeps four fifths of `max`, distributed over the classes by [`quotas`], and of each
-    /// class the exemplars of its rows. Returns whether labels were evicted.
+    /// If there are more than `max` labels, keeps four fifths of `max`, distributed over the classes by [`quotas`], and
+    /// of each class the exemplars of its rows. Returns whether labels were evicted.
     pub(super) fn evict_excess(
         &mut self,
         max: usize,
@@ -147,8 +147,8 @@ impl LabelMemory {
     }
 }
 
-/// Distributes `max` labels over the classes: equally, except that small classes are kept whole and their unused part goes to
-/// the larger ones. Returns the number of labels to keep of each class.
+/// Distributes `max` labels over the classes: equally, except that small classes are kept whole and their unused part
+/// goes to the larger ones. Returns the number of labels to keep of each class.
 fn quotas(counts: &[usize], max: usize) -> Vec<usize> {
     let mut quotas = vec![0; counts.len()];
     let mut order: Vec<usize> = (0..counts.len()).collect();

@@ -74,7 +74,8 @@ impl Engine {
         LabeledBatch { predictions, labels, within: Some(within), sources }
     }
 
-    /// Labels from the weighted mean of the sources, and the sources with their weights; `None` if the classifier labels alone.
+    /// Labels from the weighted mean of the sources, and the sources with their weights; `None` if the classifier
+    /// labels alone.
     fn combine(
         &self,
         state: &StreamState,
@@ -133,7 +134,8 @@ impl Engine {
         Some((mean.chunks(k).map(label).collect(), used))
     }
 
-    /// Pool of a batch with at most `max_unlabeled` unlabeled rows; `None` if the classifier labels alone or a pool is impossible.
+    /// Pool of a batch with at most `max_unlabeled` unlabeled rows; `None` if the classifier labels alone or a pool is
+    /// impossible.
     fn pool<'a>(
         &self,
         state: &'a StreamState,
@@ -165,7 +167,8 @@ impl Engine {
         })
     }
 
-    /// Whether the classifier labels alone because there are many labels. A source that the parameters name is always used.
+    /// Whether the classifier labels alone because there are many labels. A source that the parameters name is always
+    /// used.
     pub(super) fn has_many_labels(&self, labels: usize) -> bool {
         self.params.label_source.only().is_none() && labels > max_labels(self.classes.len())
     }
@@ -195,8 +198,8 @@ impl Engine {
         }
     }
 
-    /// Note about a given ratio that does not match the number of classes after it has grown: once when there are two or more
-    /// classes but too few, and once when there are too many.
+    /// Note about a given ratio that does not match the number of classes after it has grown: once when there are two
+    /// or more classes but too few, and once when there are too many.
     pub(super) fn note_ratio(&self, before: usize) -> Option<String> {
         let Ratio::Given(shares) = &self.params.ratio else { return None };
         let (given, now) = (shares.len().max(2), self.classes.len());
@@ -222,7 +225,8 @@ impl Engine {
         votes
     }
 
-    /// Compares the sources on held-out labels, if a comparison is due. Returns whether the labels of the batch may change.
+    /// Compares the sources on held-out labels, if a comparison is due. Returns whether the labels of the batch may
+    /// change.
     pub(super) fn compare_sources(&mut self, state: &StreamState, drifted: bool, watch: &dyn Watch) -> bool {
         if self.params.label_source == LabelSource::Model || state.classifier.is_none() {
             return false;
@@ -260,8 +264,8 @@ impl Engine {
         true
     }
 
-    /// Trains the published classifier on labels inferred by sources other than the classifier itself. Returns whether the
-    /// published classifier has changed.
+    /// Trains the published classifier on labels inferred by sources other than the classifier itself. Returns whether
+    /// the published classifier has changed.
     pub(super) fn learn_inferred(
         &self,
         state: &mut StreamState,
@@ -324,7 +328,8 @@ fn pool_size(state: &StreamState, batch: &Matrix, max_unlabeled: usize) -> PoolS
     }
 }
 
-/// Weight of a label as evidence about the stream. Labels chosen by a query strategy are near the boundary or are outliers.
+/// Weight of a label as evidence about the stream. Labels chosen by a query strategy are near the boundary or are
+/// outliers.
 fn evidence_weight(label: &LabeledSample) -> f64 {
     if is_chosen(label) { CHOSEN_WEIGHT } else { 1.0 }
 }

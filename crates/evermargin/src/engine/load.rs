@@ -1,5 +1,5 @@
-//! Checks of a loaded state. Deserializing an [`Engine`] runs them, so every deserialized engine is usable, whatever the file
-//! contains.
+//! Checks of a loaded state. Deserializing an [`Engine`] runs them, so every deserialized engine is usable, whatever
+//! the file contains.
 
 use super::state::{CurrentBatch, PendingQuery, RowPrediction, StreamState};
 use super::transduction::Transduction;

@@ -1,32 +1,32 @@
 //! The engine for endless streams, as a state machine: [`Engine::apply`] takes an [`Event`] and returns [`Effects`].
 //!
-//! Problem: samples arrive in an endless sequence of batches, few of them with labels. The engine labels each batch, queries
-//! an annotator for the labels of the few samples that are worth it, and keeps a classifier up to date, in memory that the
-//! parameters bound. Source: Emara 2012 (digest section 12; the source implies this loop but never states it), and Ertekin
-//! 2009 for the classifier and the queries.
+//! Problem: samples arrive in an endless sequence of batches, few of them with labels. The engine labels each batch,
+//! queries an annotator for the labels of the few samples that are worth it, and keeps a classifier up to date, in
+//! memory that the parameters bound. Source: Emara 2012 (digest section 12; the source implies this loop but never
+//! states it), and Ertekin 2009 for the classifier and the queries.
 //!
-//! A batch is labeled on arrival, before any label of it is used: by the classifier and by methods that also use unlabeled
-//! rows, weighted by their results on held-out labels ([`label_sources`]). Their pool holds the batch, the previous batch
-//! and exemplars of all older ones ([`transduction`]). Then samples are queried in rounds. Every answer is learned at once,
-//! and the updated classifier chooses the next round. When the batch is closed (by a tick or by the next batch), the
-//! classifier reviews remembered labels and is optimized, the batch is labeled again with everything that is known by then,
-//! the past is summarized, and a new version of the model is published.
+//! A batch is labeled on arrival, before any label of it is used: by the classifier and by methods that also use
+//! unlabeled rows, weighted by their results on held-out labels ([`label_sources`]). Their pool holds the batch, the
+//! previous batch and exemplars of all older ones ([`transduction`]). Then samples are queried in rounds. Every answer
+//! is learned at once, and the updated classifier chooses the next round. When the batch is closed (by a tick or by the
+//! next batch), the classifier reviews remembered labels and is optimized, the batch is labeled again with everything
+//! that is known by then, the past is summarized, and a new version of the model is published.
 //!
 //! Departures: the source leaves open which labels, in addition to true ones, the classifier learns. The published
 //! classifier also learns inferred labels, each at the cost C* times its confidence, unless C* is 0. The classifier is
 //! rebuilt from the remembered labels if a label is corrected or withdrawn, and if a new class appears.
 //!
-//! Accuracy and drift are measured only on labels that no query strategy chose: labels that came with their rows or later
-//! by themselves, and answers to queries drawn at random. Chosen samples lie near the boundary, where about half of the
-//! predictions are wrong.
+//! Accuracy and drift are measured only on labels that no query strategy chose: labels that came with their rows or
+//! later by themselves, and answers to queries drawn at random. Chosen samples lie near the boundary, where about half
+//! of the predictions are wrong.
 //!
-//! An event is planned, which can fail and changes nothing, and then committed, which cannot fail (`plan.rs`). Rows that
-//! cannot be used are rejected one by one, and the rest of their batch applies (`prepare_batch.rs`).
+//! An event is planned, which can fail and changes nothing, and then committed, which cannot fail (`plan.rs`). Rows
+//! that cannot be used are rejected one by one, and the rest of their batch applies (`prepare_batch.rs`).
 //!
-//! Invariants: equal events give equal states and effects, whatever the number of threads; a refused event changes nothing;
-//! a saved state resumes with bit-identical results; the labels of a batch are never used before the batch was labeled
-//! (prequential evaluation). There is no clock and no ambient randomness: ticks carry the time, and every draw follows from
-//! the seed and the number of the draw.
+//! Invariants: equal events give equal states and effects, whatever the number of threads; a refused event changes
+//! nothing; a saved state resumes with bit-identical results; the labels of a batch are never used before the batch was
+//! labeled (prequential evaluation). There is no clock and no ambient randomness: ticks carry the time, and every draw
+//! follows from the seed and the number of the draw.
 
 mod classes;
 mod classifier;
@@ -108,8 +108,8 @@ use transduction::{SummaryReport, Transduction};
 /// Maximum of any counter in a saved state, so that further counting does not overflow.
 const MAX_COUNT: u64 = 1 << 53;
 
-/// The engine. It is also its own saved state: a deserialized engine is checked (`load.rs`) and resumes with bit-identical
-/// results. Cached kernel values are neither saved nor copied. See [`self`](crate::engine).
+/// The engine. It is also its own saved state: a deserialized engine is checked (`load.rs`) and resumes with
+/// bit-identical results. Cached kernel values are neither saved nor copied. See [`self`](crate::engine).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self", deny_unknown_fields)]
 pub struct Engine {
@@ -240,7 +240,8 @@ impl Engine {
         &self.label_sources
     }
 
-    /// Seconds spent on comparing the label sources since the engine was created or loaded, by the clocks of the watches.
+    /// Seconds spent on comparing the label sources since the engine was created or loaded, by the clocks of the
+    /// watches.
     pub fn selection_seconds(&self) -> f64 {
         self.selection.seconds
     }
@@ -330,7 +331,8 @@ impl Engine {
         self.state.as_ref().map_or(0, published)
     }
 
-    /// Number of stored samples: labels, exemplars, batches, pending queries, awaited labels and points of the classifier.
+    /// Number of stored samples: labels, exemplars, batches, pending queries, awaited labels and points of the
+    /// classifier.
     pub fn stored_samples(&self) -> usize {
         self.state.as_ref().map_or(0, |b| {
             b.memory.len()

@@ -1,12 +1,12 @@
 //! Measured accuracy of the engine, and drift detection.
 //!
-//! Every label that no query strategy chose is compared with the prediction made on arrival of its row, however late the
-//! label arrives. Labels of chosen samples are not counted: near the boundary half of the predictions are expected to be
-//! wrong.
+//! Every label that no query strategy chose is compared with the prediction made on arrival of its row, however late
+//! the label arrives. Labels of chosen samples are not counted: near the boundary half of the predictions are expected
+//! to be wrong.
 //!
-//! Drift is detected in two sequences: in the errors on these labels, by the detector that the user chooses (`drift/`), and
-//! in the share of rows within the margin (margin density, Sethi & Kantardzic 2017), which needs no label and always uses the
-//! windowed test. A change detected in one sequence restarts the detector of the other.
+//! Drift is detected in two sequences: in the errors on these labels, by the detector that the user chooses (`drift/`),
+//! and in the share of rows within the margin (margin density, Sethi & Kantardzic 2017), which needs no label and
+//! always uses the windowed test. A change detected in one sequence restarts the detector of the other.
 
 use super::MAX_COUNT;
 use super::drift::{Change, DriftMethod, ErrorDetector, WindowedTest};

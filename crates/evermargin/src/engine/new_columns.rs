@@ -1,17 +1,17 @@
 //! Columns that appear later in a stream become features.
 //!
-//! Problem: a word, a sensor or a category occurs for the first time long after the feature space was estimated. The new
-//! columns follow the known ones, and rows stored earlier hold 0 there. Their scaling is estimated from the batch in which
-//! they appear, without its outliers. It has no shift, so 0 stays 0 and means the same in stored rows, in rows of the new
-//! batch and in later rows without a value. Columns that were constant so far are treated in the same way when they start to
-//! vary (`constant_columns.rs`).
+//! Problem: a word, a sensor or a category occurs for the first time long after the feature space was estimated. The
+//! new columns follow the known ones, and rows stored earlier hold 0 there. Their scaling is estimated from the batch
+//! in which they appear, without its outliers. It has no shift, so 0 stays 0 and means the same in stored rows, in rows
+//! of the new batch and in later rows without a value. Columns that were constant so far are treated in the same way
+//! when they start to vary (`constant_columns.rs`).
 //!
 //! Invariant: kernel values of stored rows do not change, because the rows hold 0 in every new column. Therefore the
-//! classifier is kept. There is one exception: if a width of the radial kernel that was estimated from the data changes by
-//! more than a factor of [`MAX_WIDTH_CHANGE`], the classifier is rebuilt from the remembered labels.
+//! classifier is kept. There is one exception: if a width of the radial kernel that was estimated from the data changes
+//! by more than a factor of [`MAX_WIDTH_CHANGE`], the classifier is rebuilt from the remembered labels.
 //!
-//! Departure from the scaling of a first batch: `standard` divides by the root mean square of the values that are not 0, and
-//! `tfidf` counts the documents of the batch in which a column appears.
+//! Departure from the scaling of a first batch: `standard` divides by the root mean square of the values that are not
+//! 0, and `tfidf` counts the documents of the batch in which a column appears.
 
 use super::classifier::StreamClassifier;
 use super::constant_columns::{ColumnSizes, constant_columns};
@@ -30,7 +30,8 @@ use serde::{Deserialize, Serialize};
 /// Maximum number of columns that a sparse stream may grow to, unless the parameters set it.
 const MAX_SPARSE: usize = 1 << 20;
 
-/// Maximum number of columns that a dense stream may grow to, unless the parameters set it: each row stores every column.
+/// Maximum number of columns that a dense stream may grow to, unless the parameters set it: each row stores every
+/// column.
 const MAX_DENSE: usize = 1 << 12;
 
 /// Factor by which an estimated kernel width must change to replace the current one.
@@ -63,7 +64,8 @@ impl ColumnGrowth {
         if fits { Ok(()) } else { Err(Error::State("its column counts are out of range".into())) }
     }
 
-    /// Adds a note about growth, and another one only when the number of columns has doubled: a vocabulary may grow with every batch.
+    /// Adds a note about growth, and another one only when the number of columns has doubled: a vocabulary may grow
+    /// with every batch.
     fn note(&mut self, before: usize, now: usize, effects: &mut Effects) {
         if now > before && (self.noted == 0 || now >= 2 * self.noted) {
             self.noted = now;
@@ -118,8 +120,8 @@ pub(super) struct FittedColumns {
 }
 
 impl Engine {
-    /// Extends a batch to the columns of the stream, and drops columns beyond the maximum. Sparse rows may have fewer columns
-    /// than the stream; for dense rows this is an error.
+    /// Extends a batch to the columns of the stream, and drops columns beyond the maximum. Sparse rows may have fewer
+    /// columns than the stream; for dense rows this is an error.
     pub(super) fn fit_columns(&self, x: Matrix) -> Result<FittedColumns> {
         let Some(state) = &self.state else { return Ok(FittedColumns { x, dropped: 0 }) };
         let (known, found) = (state.feature_space.cols(), x.cols());
@@ -178,8 +180,8 @@ impl Engine {
 }
 
 impl FeatureSpace {
-    /// Feature space in which the columns of `x` (rows before scaling) that are new or vary for the first time are scaled by
-    /// these rows; `None` if there are no such columns.
+    /// Feature space in which the columns of `x` (rows before scaling) that are new or vary for the first time are
+    /// scaled by these rows; `None` if there are no such columns.
     pub fn grown(&self, params: &EngineParams, x: &Matrix) -> Result<Option<Self>> {
         let wide = (x.cols() > self.cols()).then(|| self.widened(x));
         let varied = wide.as_ref().unwrap_or(self).with_varying(x)?;

@@ -1,19 +1,19 @@
 //! Novelty detection: finds rows unlike all earlier ones without labels, as the first sign of a new class.
 //!
-//! Problem: a class that appears late can lie far from the boundary of the known classes, where no strategy queries. The
-//! score of a row is the smallest squared distance, in the feature space of the kernel, to the rows remembered from before
-//! the previous batch: exemplars and labeled rows, at most [`MAX_REFERENCES`] of each, evenly spaced. A row is outside if its
-//! score exceeds the j-th largest of the N scores of the previous batch, where j is one percent of N. An alarm is raised if
-//! the number of rows outside is improbable at the level [`LEVEL`].
+//! Problem: a class that appears late can lie far from the boundary of the known classes, where no strategy queries.
+//! The score of a row is the smallest squared distance, in the feature space of the kernel, to the rows remembered from
+//! before the previous batch: exemplars and labeled rows, at most [`MAX_REFERENCES`] of each, evenly spaced. A row is
+//! outside if its score exceeds the j-th largest of the N scores of the previous batch, where j is one percent of N. An
+//! alarm is raised if the number of rows outside is improbable at the level [`LEVEL`].
 //!
 //! The share of rows outside is not exactly j/N: if the rows of both batches are exchangeable, it has the distribution
-//! Beta(j, N − j + 1), so the number of rows outside among n is beta-binomial. For large N this is the binomial test, and it
-//! keeps its level when N is small. Both batches are scored against the same rows: the number of exemplars differs from batch
-//! to batch, so stored scores of older batches would not be comparable. Rows of one batch that resemble each other (bursts)
-//! violate the assumption and can cause an alarm.
+//! Beta(j, N − j + 1), so the number of rows outside among n is beta-binomial. For large N this is the binomial test,
+//! and it keeps its level when N is small. Both batches are scored against the same rows: the number of exemplars
+//! differs from batch to batch, so stored scores of older batches would not be comparable. Rows of one batch that
+//! resemble each other (bursts) violate the assumption and can cause an alarm.
 //!
-//! A permanent change causes one alarm, because the next batch is compared with a batch after the change. A batch is not
-//! tested if the previous one has fewer than [`MIN_SCORES`] rows.
+//! A permanent change causes one alarm, because the next batch is compared with a batch after the change. A batch is
+//! not tested if the previous one has fewer than [`MIN_SCORES`] rows.
 //!
 //! Cost: at most 4 · `MAX_REFERENCES` kernel values per row. Only the rows with reserved queries are stored.
 

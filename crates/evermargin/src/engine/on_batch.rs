@@ -96,7 +96,7 @@ impl Engine {
         }
     }
 
-    /// Labels a batch, stores it, and then learns the labels that came with it.
+    /// Predicts the labels of a batch, stores it, and then learns the labels that came with it.
     fn label_and_store(
         &mut self,
         state: &mut StreamState,
@@ -191,7 +191,8 @@ impl Engine {
         }
     }
 
-    /// Compares a label that no query strategy chose with the predictions for its row. Returns the drift it reveals, if any.
+    /// Compares a label that no query strategy chose with the predictions for its row. Returns the drift it reveals, if
+    /// any.
     pub(super) fn record_outcome(&mut self, predictions: RowPrediction, class: u32) -> Option<Drift> {
         self.unchosen[class as usize] += 1;
         let given = predictions.given?;
@@ -229,7 +230,8 @@ impl Engine {
         }
     }
 
-    /// Rebuilds the classifier after remembered labels were changed; the published classifier keeps its inferred labels.
+    /// Rebuilds the classifier after remembered labels were changed; the published classifier keeps its inferred
+    /// labels.
     pub(super) fn replace_labels(&self, state: &mut StreamState, watch: &dyn Watch) {
         let inferred = state.inferred.take();
         self.rebuild_classifier(state, watch);

@@ -1,10 +1,10 @@
 //! Outliers: rows far from all others, which must not influence the scaling of a stream.
 //!
 //! The spread of a column is the 90 % quantile of the distances of its values from their median, over the values that
-//! differ from it. A row is an outlier if a value is more than [`FAR`] spreads from the median of its column. Heavy tails
-//! stay within that distance: of log-normal values with σ = 2, whose spread is 13 times their median, 2 in 10,000 exceed it.
-//! For columns with heavier tails the factor is increased until at most a tenth of the rows are outliers. A column that is 0
-//! except for a few values (rare counts) has no spread and no outliers.
+//! differ from it. A row is an outlier if a value is more than [`FAR`] spreads from the median of its column. Heavy
+//! tails stay within that distance: of log-normal values with σ = 2, whose spread is 13 times their median, 2 in 10,000
+//! exceed it. For columns with heavier tails the factor is increased until at most a tenth of the rows are outliers. A
+//! column that is 0 except for a few values (rare counts) has no spread and no outliers.
 //!
 //! Outliers are omitted only when a feature space is estimated: they are rejected or stored by the same rule as rows of
 //! later batches.
@@ -20,7 +20,8 @@ const ROUNDING: f64 = 1e-9;
 /// Minimum number of rows, and of values that differ from the median, for an estimate of the spread.
 const ENOUGH: usize = 4;
 
-/// Half of the rows must differ from the median for an estimate of the spread, or half of this number if there are more rows.
+/// Half of the rows must differ from the median for an estimate of the spread, or half of this number if there are more
+/// rows.
 const MANY: usize = 20;
 
 /// Medians and spreads of the columns of some rows.

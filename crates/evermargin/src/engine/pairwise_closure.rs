@@ -1,13 +1,14 @@
 //! Closure of pairwise constraints: the labels that they imply, and the classes that they exclude.
 //!
-//! Problem: given must-links, cannot-links, the true classes of some samples and the number of classes, find the samples whose
-//! class is determined. Must-links are an equivalence relation, so they divide the samples into groups. The members of a group
-//! with a known class have that class, and it is excluded for every group connected by a cannot-link. A group for which all
-//! classes but one are excluded has the remaining class. This is repeated until nothing changes.
+//! Problem: given must-links, cannot-links, the true classes of some samples and the number of classes, find the
+//! samples whose class is determined. Must-links are an equivalence relation, so they divide the samples into groups.
+//! The members of a group with a known class have that class, and it is excluded for every group connected by a
+//! cannot-link. A group for which all classes but one are excluded has the remaining class. This is repeated until
+//! nothing changes.
 //!
-//! Departures: this is unit propagation. It is sound. It is complete for two classes, and also if the class of one side of
-//! every cannot-link is known, which holds for comparisons with labeled samples. In general, completeness would require
-//! solving graph coloring (NP-hard). Statements that contradict each other imply nothing within their group.
+//! Departures: this is unit propagation. It is sound. It is complete for two classes, and also if the class of one side
+//! of every cannot-link is known, which holds for comparisons with labeled samples. In general, completeness would
+//! require solving graph coloring (NP-hard). Statements that contradict each other imply nothing within their group.
 
 use std::collections::BTreeSet;
 

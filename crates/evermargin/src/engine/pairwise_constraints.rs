@@ -1,7 +1,8 @@
-//! Pairwise constraints: pairs of samples of one class (must-link) or of two classes (cannot-link), as annotators stated them.
+//! Pairwise constraints: pairs of samples of one class (must-link) or of two classes (cannot-link), as annotators
+//! stated them.
 //!
-//! Invariants: at most [`MAX_PAIRS`] pairs, beyond which the oldest are dropped; classes are stored only for samples of pairs. Their
-//! implications are computed in `pairwise_closure.rs`.
+//! Invariants: at most [`MAX_PAIRS`] pairs, beyond which the oldest are dropped; classes are stored only for samples of
+//! pairs. Their implications are computed in `pairwise_closure.rs`.
 
 use super::pairwise_closure::Implications;
 use crate::error::{Error, Result};
@@ -17,8 +18,8 @@ const MAX_PAIRS: usize = 10_000;
 pub(super) struct PairwiseConstraints {
     /// Pairs in the order in which they were stated: smaller sample, larger sample, whether their classes are the same.
     pairs: Vec<(u64, u64, bool)>,
-    /// True classes of samples of pairs, by sample. They are kept even if the label memory forgets the label, for example of
-    /// the reference of a comparison.
+    /// True classes of samples of pairs, by sample. They are kept even if the label memory forgets the label, for
+    /// example of the reference of a comparison.
     known: Vec<(u64, u32)>,
     /// Number of classes when labels were last inferred: elimination depends on it.
     classes: usize,

@@ -26,9 +26,11 @@ pub enum QueryStrategy {
     Margin,
     /// Samples near the boundary and unlike each other.
     Diverse,
-    /// SUBMOD-ACTV: samples that are ambiguous or far from all labels, and unlike each other; [`SubmodWeights`] weights density.
+    /// SUBMOD-ACTV: samples that are ambiguous or far from all labels, and unlike each other; [`SubmodWeights`] weights
+    /// density.
     Submod,
-    /// A bandit that chooses among random, small pool, diverse and SUBMOD-ACTV by the fraction of answers that contradict the classifier.
+    /// A bandit that chooses among random, small pool, diverse and SUBMOD-ACTV by the fraction of answers that
+    /// contradict the classifier.
     Bandit,
     /// Samples drawn at random.
     Random,
@@ -105,7 +107,8 @@ pub enum PairwiseQueries {
     OnRequest,
     /// Also when a query about the class is skipped, once new classes are rare.
     AfterSkip,
-    /// Instead of the query about the class, once new classes are rare. After two "different" answers the class is asked for.
+    /// Instead of the query about the class, once new classes are rare. After two "different" answers the class is
+    /// asked for.
     Always,
 }
 
@@ -148,8 +151,8 @@ pub struct Budget {
     pub total: Option<u64>,
     /// Maximum number of queries in a span of time: (queries, seconds).
     pub per_time: Option<(u64, u64)>,
-    /// Number of queries in a round, which are chosen without the answers to each other. 0 = no queries except those that
-    /// [`super::Event::Ask`] requests.
+    /// Number of queries in a round, which are chosen without the answers to each other. 0 = no queries except those
+    /// that [`super::Event::Ask`] requests.
     pub queries_per_round: usize,
     /// Whether rounds start only on [`super::Event::Ask`], and not by themselves.
     pub rounds_on_request: bool,
@@ -284,7 +287,8 @@ pub enum KernelChoice {
 pub enum ClassifierChoice {
     /// LASVM, which keeps the points that its steps need.
     Lasvm,
-    /// The local incremental SVM, which keeps every label up to the maximum; a new label changes the coefficients in its neighborhood.
+    /// The local incremental SVM, which keeps every label up to the maximum; a new label changes the coefficients in
+    /// its neighborhood.
     Local,
     /// Sequential Laplacian maximum entropy discrimination, which also learns the unlabeled rows of every batch.
     SeqLapmed,
@@ -323,8 +327,8 @@ pub fn parse_loss(text: &str) -> Result<LasvmVariant> {
 pub struct EngineParams {
     /// Online learner.
     pub classifier: ClassifierChoice,
-    /// Weight of the variation along the graph of the first batch in seq-lapmed; the weight of batch t is 1/t of it. 0 = no
-    /// influence of unlabeled rows.
+    /// Weight of the variation along the graph of the first batch in seq-lapmed; the weight of batch t is 1/t of it.
+    /// 0 = no influence of unlabeled rows.
     pub graph_weight: f64,
     /// Loss of the classifier: hinge, or ramp if labels may be wrong.
     pub loss: LasvmVariant,
@@ -334,13 +338,13 @@ pub struct EngineParams {
     pub scale: Option<ScalingName>,
     /// Cost of a margin violation of a true label.
     pub c: f64,
-    /// C*, the cost of a margin violation of an inferred label of full confidence; 0 = the published classifier learns from
-    /// true labels alone.
+    /// C*, the cost of a margin violation of an inferred label of full confidence; 0 = the published classifier learns
+    /// from true labels alone.
     pub c_inferred: f64,
     /// Share of the second class, or of each class, among unlabeled rows.
     pub ratio: Ratio,
-    /// Weights of classes, computed from their numbers of labels or given by name. A name may be that of a class that has
-    /// not appeared yet.
+    /// Weights of classes, computed from their numbers of labels or given by name. A name may be that of a class that
+    /// has not appeared yet.
     pub class_weight: ClassWeight,
     /// Source of the labels that a batch is given.
     pub label_source: LabelSource,
@@ -430,7 +434,8 @@ impl Default for EngineParams {
     }
 }
 
-/// Maximum number of steps of a local SVM in the neighborhood of one label; the remaining steps are made at the end of the batch.
+/// Maximum number of steps of a local SVM in the neighborhood of one label; the remaining steps are made at the end of
+/// the batch.
 const MAX_LOCAL_STEPS: u64 = 500;
 
 /// Number of columns from which sparse samples get a linear kernel.

@@ -1,12 +1,12 @@
 //! Events in two steps: a plan, which can fail and changes nothing, and its commit, which changes the engine and cannot
 //! fail. Between the two the caller may write the event to disk.
 //!
-//! Planning makes all checks that can refuse an event: those of samples and names, and of every row of a batch, which is also
-//! scaled at that time. Commit works on rows that every learner accepts (`feature_space.rs`). If a step fails nevertheless,
-//! for example because the kernel vanishes on all rows, a simpler step replaces it (`failures.rs`).
+//! Planning makes all checks that can refuse an event: those of samples and names, and of every row of a batch, which
+//! is also scaled at that time. Commit works on rows that every learner accepts (`feature_space.rs`). If a step fails
+//! nevertheless, for example because the kernel vanishes on all rows, a simpler step replaces it (`failures.rs`).
 //!
-//! With a watch, the work is done during planning, so that it can be interrupted: the plan holds the updated engine, and a
-//! copy without the event remains in use until commit replaces it.
+//! With a watch, the work is done during planning, so that it can be interrupted: the plan holds the updated engine,
+//! and a copy without the event remains in use until commit replaces it.
 
 use super::prepare_batch::PreparedBatch;
 use super::{Effects, Engine, Event};
@@ -69,9 +69,9 @@ impl Engine {
         Ok(Plan { engine: self.identity.0, after: self.events, step })
     }
 
-    /// As [`Engine::plan`], but also does the work, for events that may take long. The state does not change until the plan
-    /// is committed; cached kernel values move to the plan, where they are needed. Returns [`Error::Interrupted`] if the
-    /// watch ends the work.
+    /// As [`Engine::plan`], but also does the work, for events that may take long. The state does not change until the
+    /// plan is committed; cached kernel values move to the plan, where they are needed. Returns [`Error::Interrupted`]
+    /// if the watch ends the work.
     pub fn plan_watched(&mut self, event: Event, watch: &dyn Watch) -> Result<Plan> {
         let plan = self.plan(event)?;
         let latch = Latch { watch, stopped: AtomicBool::new(false) };
@@ -86,8 +86,8 @@ impl Engine {
         Ok(Plan { engine: self.identity.0, after: self.events, step })
     }
 
-    /// Applies a plan that this engine made and after which nothing else was committed. Any other plan changes nothing, and
-    /// the only effect is a note.
+    /// Applies a plan that this engine made and after which nothing else was committed. Any other plan changes nothing,
+    /// and the only effect is a note.
     pub fn commit(&mut self, plan: Plan) -> Effects {
         if (plan.engine, plan.after) != (self.identity.0, self.events) {
             let note = "the plan was made by another engine or before another event; nothing was changed";

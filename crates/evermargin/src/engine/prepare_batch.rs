@@ -9,8 +9,8 @@ use crate::data::{MAX_ABS, Matrix, MatrixView, Row};
 use crate::error::{Error, Result};
 use std::collections::HashMap;
 
-/// Number of rows far outside the feature space after which it is estimated again. Counted over successive batches in which
-/// they are at least half of the rows.
+/// Number of rows far outside the feature space after which it is estimated again. Counted over successive batches in
+/// which they are at least half of the rows.
 const ENOUGH_OUTSIDE: usize = 8;
 
 /// A batch whose rows can all be stored.
@@ -149,8 +149,8 @@ impl Engine {
         Ok(ScaledBatch { feature_space: None, scaled: Some(scaled), outside: outside.min(ENOUGH_OUTSIDE) })
     }
 
-    /// Feature space estimated from the stored rows and those of a batch; `None` if it would be no better than the current
-    /// one.
+    /// Feature space estimated from the stored rows and those of a batch; `None` if it would be no better than the
+    /// current one.
     fn estimate_again(&self, state: &StreamState, x: &Matrix) -> Option<FeatureSpace> {
         let pool = state.unscaled_rows(x)?;
         let kind = state.feature_space.kept_kind(pool.view());

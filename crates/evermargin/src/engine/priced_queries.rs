@@ -1,18 +1,18 @@
 //! Queries with a price: a label is queried only while it is expected to save more than it costs.
 //!
-//! Problem (Ertekin 2009 names decision-theoretic active learning as future work): a label costs `label_price`, and a wrong
-//! label in the output costs `error_price`. Labels are queried as long as
+//! Problem (Ertekin 2009 names decision-theoretic active learning as future work): a label costs `label_price`, and a
+//! wrong label in the output costs `error_price`. Labels are queried as long as
 //!
 //! error_price · H · (e(l) − e(l + 1)) > label_price,
 //!
 //! where e(l) is the error rate with l labels and H the number of rows for which a label is useful.
 //!
 //! Estimates: e(l) = a + b/√(l + 1), the sum of an irreducible error and a part that decreases with labels. a and b are
-//! estimated from labels that no query strategy chose (each was predicted before its arrival, with l labels known), by least
-//! squares with a normal prior. The expected gain is b·(1/√(l+1) − 1/√(l+2)) at the posterior mean of b, and 0 if that is
-//! negative. The prior, a = 0.05 ± 0.2 and b = 0.5 ± 0.25 with a variance of 1/4 per outcome, dominates while there are few
-//! outcomes. H is `price_horizon`, or the number of rows seen so far: a stream of unknown length is expected to last as long
-//! again.
+//! estimated from labels that no query strategy chose (each was predicted before its arrival, with l labels known), by
+//! least squares with a normal prior. The expected gain is b·(1/√(l+1) − 1/√(l+2)) at the posterior mean of b, and 0 if
+//! that is negative. The prior, a = 0.05 ± 0.2 and b = 0.5 ± 0.25 with a variance of 1/4 per outcome, dominates while
+//! there are few outcomes. H is `price_horizon`, or the number of rows seen so far: a stream of unknown length is
+//! expected to last as long again.
 //!
 //! Consequences: l grows with the power 2/3 of the number of rows, so queries pause and resume along the stream. Drift
 //! restarts the curve, because old labels are then of little value.

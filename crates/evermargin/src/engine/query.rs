@@ -36,7 +36,8 @@ impl Engine {
         self.state = Some(state);
     }
 
-    /// Number of queries of this batch that are drawn at random: a fraction `exploration_rate` of its budget, rounded randomly.
+    /// Number of queries of this batch that are drawn at random: a fraction `exploration_rate` of its budget, rounded
+    /// randomly.
     fn check_count(&self) -> usize {
         let share = if self.params.query_strategy == QueryStrategy::Random {
             1.0

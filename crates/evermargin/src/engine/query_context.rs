@@ -88,7 +88,8 @@ pub(super) struct Selection {
 pub(super) type Decide<'d> = dyn FnMut(&[usize]) -> Vec<Vec<f64>> + 'd;
 
 impl QueryContext<'_> {
-    /// Rows to query while there is no boundary: of the exemplars of the batch, those farthest from labeled and pending rows.
+    /// Rows to query while there is no boundary: of the exemplars of the batch, those farthest from labeled and pending
+    /// rows.
     pub fn representatives(&self, count: usize) -> Vec<Selection> {
         let how = ExemplarParams { kernel: self.kernel, ..Default::default() };
         let rows = self.x.view().select(&self.free);

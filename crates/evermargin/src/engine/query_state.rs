@@ -1,8 +1,8 @@
 //! State of query selection: a bandit over strategies, learned weights of SUBMOD-ACTV, and the learning curve.
 //!
-//! The arms of the bandit are random, small pool, diverse and SUBMOD-ACTV with density weights ([`ARMS`]); the bandit and its
-//! reward are described in [`crate::active::Bandit`]. The prior means express that about half of the predictions near the
-//! boundary are wrong, and fewer farther away.
+//! The arms of the bandit are random, small pool, diverse and SUBMOD-ACTV with density weights ([`ARMS`]); the bandit
+//! and its reward are described in [`crate::active::Bandit`]. The prior means express that about half of the
+//! predictions near the boundary are wrong, and fewer farther away.
 
 use super::MAX_COUNT;
 use super::priced_queries::LearningCurve;

@@ -1,7 +1,7 @@
 //! Specification of every engine parameter that a user can set: one table for the command line, Python and research.
 //!
-//! A new parameter needs a field of [`EngineParams`], a row here and a line in [`EngineParams::from_values`]. The flag of
-//! `run`, the default, the help and the error messages follow from the row.
+//! A new parameter needs a field of [`EngineParams`], a row here and a line in [`EngineParams::from_values`]. The flag
+//! of `run`, the default, the help and the error messages follow from the row.
 
 use super::params::{Budget, EngineParams, KernelChoice, parse_loss};
 use super::transduction::TransductionParams;
@@ -245,8 +245,8 @@ pub fn engine_param_specs() -> impl Iterator<Item = &'static ParamSpec> {
 }
 
 impl EngineParams {
-    /// Parameters from values by name; parameters without a value have their default. An unknown name or an invalid value
-    /// is an error that names the parameter, the value and the allowed values.
+    /// Parameters from values by name; parameters without a value have their default. An unknown name or an invalid
+    /// value is an error that names the parameter, the value and the allowed values.
     pub fn from_values(values: &ParamValues) -> Result<Self> {
         let given = Resolved::new(values)?;
         let params = Self {
@@ -298,8 +298,9 @@ impl EngineParams {
         Ok(params)
     }
 
-    /// Value of every parameter of the table. [`EngineParams::from_values`] returns equal parameters for them, except for
-    /// fields without a row in the table. Values without an effect, such as the degree of an rbf kernel, are the defaults.
+    /// Value of every parameter of the table. [`EngineParams::from_values`] returns equal parameters for them, except
+    /// for fields without a row in the table. Values without an effect, such as the degree of an rbf kernel, are the
+    /// defaults.
     pub fn values(&self) -> ParamValues {
         let number = |value: f64| ParamValue::from(value);
         let count = |value: usize| ParamValue::from(value);
@@ -403,8 +404,9 @@ impl Resolved {
         engine_param_specs().map(value).collect::<Result<_>>().map(Self)
     }
 
-    /// Value of a parameter, converted to a type. The conversion succeeds for every row whose kind matches the type of its
-    /// field. A row of another kind is a programming error, which shows as an error when the first engine is created.
+    /// Value of a parameter, converted to a type. The conversion succeeds for every row whose kind matches the type of
+    /// its field. A row of another kind is a programming error, which shows as an error when the first engine is
+    /// created.
     fn typed<'v, T>(
         &'v self,
         name: &'static str,

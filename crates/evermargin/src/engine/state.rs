@@ -60,7 +60,8 @@ pub(super) struct CurrentBatch {
     pub(super) on_arrival: Option<Vec<InferredLabel>>,
 }
 
-/// Queries without an answer, each with a copy of its sample, because the engine may evict the sample before the answer.
+/// Queries without an answer, each with a copy of its sample, because the engine may evict the sample before the
+/// answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct PendingQueries {
     pub(super) rows: Matrix,

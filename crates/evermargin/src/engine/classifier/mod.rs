@@ -1,5 +1,6 @@
-//! Classifier of the engine: an online learner that learns every label on arrival and is optimized when a batch is closed.
-//! It is rebuilt from the remembered labels if a label is changed or withdrawn, or if a label of a new class arrives.
+//! Classifier of the engine: an online learner that learns every label on arrival and is optimized when a batch is
+//! closed. It is rebuilt from the remembered labels if a label is changed or withdrawn, or if a label of a new class
+//! arrives.
 //!
 //! [`super::params::ClassifierChoice`] selects the learner: `lasvm` or `local` (`svm.rs`), or `seq-lapmed`
 //! (`seq_lapmed.rs`). With more than two classes there is one output per class, against all others.
@@ -114,8 +115,8 @@ impl OnlineMachine {
     }
 }
 
-/// Classifier for the classes that have labels. A copied or loaded classifier has the same points and coefficients, but no
-/// cached kernel values.
+/// Classifier for the classes that have labels. A copied or loaded classifier has the same points and coefficients, but
+/// no cached kernel values.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StreamClassifier {
@@ -125,8 +126,8 @@ pub(super) struct StreamClassifier {
 }
 
 impl StreamClassifier {
-    /// Trains a classifier on all remembered labels and returns it with the result of learning; `None` unless at least two
-    /// classes have labels. Keeps what `old` learned from unlabeled rows.
+    /// Trains a classifier on all remembered labels and returns it with the result of learning; `None` unless at least
+    /// two classes have labels. Keeps what `old` learned from unlabeled rows.
     pub fn of(
         memory: &LabelMemory,
         classes: &Classes,
@@ -187,7 +188,8 @@ impl StreamClassifier {
         self.machine.get().wants_unlabeled()
     }
 
-    /// Closes a batch: reviews some remembered labels, others each time if there are many, and learns the unlabeled rows.
+    /// Closes a batch: reviews some remembered labels, others each time if there are many, and learns the unlabeled
+    /// rows.
     pub fn close(
         &mut self,
         memory: &LabelMemory,
@@ -349,8 +351,8 @@ impl StreamClassifier {
         self.machine.get().len()
     }
 
-    /// Changes the number of class c to `now[c]`. If this changes the order of the outputs, everything learned from labels is
-    /// removed, until the new label rebuilds the classifier. Returns false if nothing is left then.
+    /// Changes the number of class c to `now[c]`. If this changes the order of the outputs, everything learned from
+    /// labels is removed, until the new label rebuilds the classifier. Returns false if nothing is left then.
     pub fn renumber(&mut self, now: &[u32]) -> bool {
         self.present.iter_mut().for_each(|c| *c = now[*c as usize]);
         if self.present.is_sorted() {

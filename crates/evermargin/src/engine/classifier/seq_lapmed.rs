@@ -1,19 +1,19 @@
 //! Sequential Laplacian MED as the classifier of the engine.
 //!
-//! Problem: that of [`crate::estimators::med`], one output per class against the rest. The posterior after the last closed
-//! batch is N(G⁻¹h, G⁻¹). When a batch is closed, that posterior is updated with the labeled and unlabeled rows of the batch
-//! together (Hou & Hero 2018, theorem 2). While a batch is open, answers must take effect at once. Therefore a second
-//! posterior learns the labels alone as they arrive, starting from the first one. It makes the decisions until the batch is
-//! closed and is then dropped.
+//! Problem: that of [`crate::estimators::med`], one output per class against the rest. The posterior after the last
+//! closed batch is N(G⁻¹h, G⁻¹). When a batch is closed, that posterior is updated with the labeled and unlabeled rows
+//! of the batch together (Hou & Hero 2018, theorem 2). While a batch is open, answers must take effect at once.
+//! Therefore a second posterior learns the labels alone as they arrive, starting from the first one. It makes the
+//! decisions until the batch is closed and is then dropped.
 //!
-//! Departures: the weight of the graph decreases as β/t, because precisions add up over an endless stream. A graph has at
-//! most [`MAX_ROWS`] rows: more rows are split into several batches, each with every k-th row, and more than [`MAX_ROWS`]
-//! unlabeled rows are thinned evenly first. Landmarks and precision do not depend on labels, so a rebuilt classifier keeps
-//! them and learns only h again.
+//! Departures: the weight of the graph decreases as β/t, because precisions add up over an endless stream. A graph has
+//! at most [`MAX_ROWS`] rows: more rows are split into several batches, each with every k-th row, and more than
+//! [`MAX_ROWS`] unlabeled rows are thinned evenly first. Landmarks and precision do not depend on labels, so a rebuilt
+//! classifier keeps them and learns only h again.
 //!
-//! Invariants: the first posterior learns each label once. Two thirds of the maximum number of points are for the landmarks
-//! of both posteriors, and one third for labels that wait for the end of the batch, at most [`MAX_ROWS`]; when more arrive,
-//! the first posterior learns the waiting ones early.
+//! Invariants: the first posterior learns each label once. Two thirds of the maximum number of points are for the
+//! landmarks of both posteriors, and one third for labels that wait for the end of the batch, at most [`MAX_ROWS`];
+//! when more arrive, the first posterior learns the waiting ones early.
 
 use super::{Machine, Rows};
 use crate::data::{Label, Matrix, MatrixView};

@@ -1,11 +1,12 @@
 //! Online support vector machines as the classifier of the engine: `lasvm`, and `local`, the choice of Emara.
 //!
-//! Problem: that of [`crate::estimators::online::lasvm`], one output per class against the rest, on shared points. `lasvm`
-//! keeps the points that its steps need; `local` keeps every label up to the maximum and changes the coefficients in the
-//! neighborhood of a new label (Emara 2012, chapter VI). Both are solved to the tolerance when a batch is closed.
+//! Problem: that of [`crate::estimators::online::lasvm`], one output per class against the rest, on shared points.
+//! `lasvm` keeps the points that its steps need; `local` keeps every label up to the maximum and changes the
+//! coefficients in the neighborhood of a new label (Emara 2012, chapter VI). Both are solved to the tolerance when a
+//! batch is closed.
 //!
-//! Departure: when a batch is closed, remembered labels outside the margin of every output are not processed again, because
-//! LASVM would reject them after a pass over all points. `local` still has all of its labels and reviews none.
+//! Departure: when a batch is closed, remembered labels outside the margin of every output are not processed again,
+//! because LASVM would reject them after a pass over all points. `local` still has all of its labels and reviews none.
 
 use super::{Machine, Rows};
 use crate::data::{Matrix, MatrixView};
@@ -23,8 +24,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// Number of samples whose kernel values are computed together.
 pub(super) const CHUNK: usize = 64;
 
-/// Maximum number of solver steps per point, far more than rows of similar length need. A row that is longer than the others
-/// by many orders of magnitude can prevent convergence to the tolerance, and the time per batch must be bounded.
+/// Maximum number of solver steps per point, far more than rows of similar length need. A row that is longer than the
+/// others by many orders of magnitude can prevent convergence to the tolerance, and the time per batch must be bounded.
 const MAX_STEPS_PER_POINT: u64 = 1000;
 
 /// Lower bound of the maximum number of solver steps, for few points. `local` uses a tenth of the steps per point and a
@@ -57,8 +58,8 @@ impl OnlineSvm {
         saved
     }
 
-    /// Processes rows in chunks, either all of them or only those inside the margin of an output. Stored rows are usable, so
-    /// none is refused; if memory for another point is missing, the remaining rows are not learned.
+    /// Processes rows in chunks, either all of them or only those inside the margin of an output. Stored rows are
+    /// usable, so none is refused; if memory for another point is missing, the remaining rows are not learned.
     fn process(&mut self, rows: &Rows<'_>, all: bool, watch: &dyn Watch) -> Result<()> {
         let svm = &mut self.0;
         for (start, chunk) in (0..).step_by(CHUNK).zip(rows.chosen.chunks(CHUNK)) {

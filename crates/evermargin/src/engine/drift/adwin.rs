@@ -1,15 +1,15 @@
 //! ADWIN: an adaptive window, which grows while the mean of its values does not change.
 //!
-//! Source: Bifet & Gavalda, Learning from time-changing data with adaptive windowing, SDM 2007 (ADWIN2). The window W of n
-//! values in [0, 1] is cut in two at every boundary of its buckets. With n₀ and n₁ values on the sides,
+//! Source: Bifet & Gavalda, Learning from time-changing data with adaptive windowing, SDM 2007 (ADWIN2). The window W
+//! of n values in [0, 1] is cut in two at every boundary of its buckets. With n₀ and n₁ values on the sides,
 //! 1/m = 1/n₀ + 1/n₁, δ' = δ/ln n and the variance σ² of W, the means differ by more than chance if
 //! |μ₀ − μ₁| > √(2/m · σ² · ln(2/δ')) + 2/(3m) · ln(2/δ'). The oldest bucket is dropped while any cut satisfies this.
 //!
-//! The window is an exponential histogram: a bucket holds the sum of 2^k values, and there are at most five buckets of each
-//! size; when there is a sixth, the two oldest ones are merged into one of twice the size.
+//! The window is an exponential histogram: a bucket holds the sum of 2^k values, and there are at most five buckets of
+//! each size; when there is a sixth, the two oldest ones are merged into one of twice the size.
 //!
-//! Departures: the test is made after every value (implementations often test after every 32nd), both sides of a cut have at
-//! least five values, and the number of sizes is limited; beyond it the oldest bucket is dropped.
+//! Departures: the test is made after every value (implementations often test after every 32nd), both sides of a cut
+//! have at least five values, and the number of sizes is limited; beyond it the oldest bucket is dropped.
 //!
 //! Invariants: buckets are sorted by size, the oldest and largest first; at most `MAX_SIZES` · 5 buckets.
 

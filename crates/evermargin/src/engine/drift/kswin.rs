@@ -1,12 +1,12 @@
 //! KSWIN: a two-sample Kolmogorov-Smirnov test of the newest values against older ones.
 //!
-//! Source: Raab, Heusinger & Schleif, Reactive soft prototype computing for concept drift streams, Neurocomputing 2020. The
-//! newest r = 30 values of a window of 100 are compared with 30 drawn without replacement from the 70 before them. The
-//! distributions differ if the largest distance of the empirical distribution functions exceeds √(−ln α / r), α = 0.005. Then
-//! only the newest 30 values are kept.
+//! Source: Raab, Heusinger & Schleif, Reactive soft prototype computing for concept drift streams, Neurocomputing 2020.
+//! The newest r = 30 values of a window of 100 are compared with 30 drawn without replacement from the 70 before them.
+//! The distributions differ if the largest distance of the empirical distribution functions exceeds √(−ln α / r), α =
+//! 0.005. Then only the newest 30 values are kept.
 //!
-//! The draw follows from the seed and the number of the value, so that equal values give equal changes. Because the test is
-//! made after every value, there are occasional false alarms on sequences without a change.
+//! The draw follows from the seed and the number of the value, so that equal values give equal changes. Because the
+//! test is made after every value, there are occasional false alarms on sequences without a change.
 
 use super::super::{MAX_COUNT, draw};
 use super::{Change, refuse_unless};

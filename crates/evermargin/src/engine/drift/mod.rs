@@ -1,14 +1,15 @@
 //! Drift detectors on the prediction errors for labels that no query strategy chose.
 //!
-//! Problem: decide, one label at a time and in bounded memory, whether the errors of the engine have become more frequent.
-//! Four tests are available ([`DriftMethod`]): windows of fixed size (`windowed.rs`), ADWIN (`adwin.rs`), KSWIN (`kswin.rs`)
-//! and Page-Hinkley (`page_hinkley.rs`). The input of the first, second and last is 1 for a wrong prediction and 0 for a
-//! correct one. KSWIN compares distributions and needs more than two values. Its input is 1 − confidence for a correct
-//! prediction and the confidence for a wrong one, where the confidence is the estimated probability that the prediction is
-//! correct. If the classifier labels alone, this is a monotone function of the signed margin of the true class.
+//! Problem: decide, one label at a time and in bounded memory, whether the errors of the engine have become more
+//! frequent. Four tests are available ([`DriftMethod`]): windows of fixed size (`windowed.rs`), ADWIN (`adwin.rs`),
+//! KSWIN (`kswin.rs`) and Page-Hinkley (`page_hinkley.rs`). The input of the first, second and last is 1 for a wrong
+//! prediction and 0 for a correct one. KSWIN compares distributions and needs more than two values. Its input is 1 −
+//! confidence for a correct prediction and the confidence for a wrong one, where the confidence is the estimated
+//! probability that the prediction is correct. If the classifier labels alone, this is a monotone function of the
+//! signed margin of the true class.
 //!
-//! Departure: ADWIN and KSWIN also detect a decrease of the errors. They then drop old values, as in their sources, but no
-//! drift is reported.
+//! Departure: ADWIN and KSWIN also detect a decrease of the errors. They then drop old values, as in their sources, but
+//! no drift is reported.
 
 mod adwin;
 mod kswin;
@@ -108,8 +109,8 @@ impl ErrorDetector {
         }
     }
 
-    /// Adds an outcome; returns a change if the errors have become more frequent. `doubt` is the input of KSWIN (see the
-    /// module).
+    /// Adds an outcome; returns a change if the errors have become more frequent. `doubt` is the input of KSWIN (see
+    /// the module).
     pub fn add(&mut self, wrong: bool, doubt: f64, seed: u64) -> Option<Change> {
         let error = f64::from(u8::from(wrong));
         let change = match self {

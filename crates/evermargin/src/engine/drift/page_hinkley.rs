@@ -1,10 +1,11 @@
 //! The Page-Hinkley test for a rise of the mean.
 //!
-//! Source: Page, Continuous inspection schemes, Biometrika 1954; Hinkley 1971; in the form of Gama et al., A survey on concept
-//! drift adaptation, 2014. With the mean x̄ₜ of the first t values, mₜ = Σ (xᵢ − x̄ᵢ − δ) over i ≤ t; the mean has risen if
-//! mₜ − min mᵢ > λ. δ = 0.005, λ = 50 and at least 30 values. After a change the test is restarted.
+//! Source: Page, Continuous inspection schemes, Biometrika 1954; Hinkley 1971; in the form of Gama et al., A survey on
+//! concept drift adaptation, 2014. With the mean x̄ₜ of the first t values, mₜ = Σ (xᵢ − x̄ᵢ − δ) over i ≤ t; the mean
+//! has risen if mₜ − min mᵢ > λ. δ = 0.005, λ = 50 and at least 30 values. After a change the test is restarted.
 //!
-//! With λ = 50 a change requires more than 50 errors in excess of the earlier rate: the test suits streams with many labels.
+//! With λ = 50 a change requires more than 50 errors in excess of the earlier rate: the test suits streams with many
+//! labels.
 
 use super::super::MAX_COUNT;
 use super::{Change, refuse_unless};

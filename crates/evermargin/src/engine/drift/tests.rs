@@ -28,7 +28,8 @@ fn has_cut(window: &[f64], cuts: impl Iterator<Item = usize>) -> bool {
     })
 }
 
-/// Compares the histogram with the raw values of its window, cut at the same positions: the decision is the same after every value.
+/// Compares the histogram with the raw values of its window, cut at the same positions: the decision is the same after
+/// every value.
 #[test]
 fn adwin_decides_as_the_exact_window_cut_at_its_buckets() {
     let mut changes = 0;
@@ -58,7 +59,8 @@ fn adwin_decides_as_the_exact_window_cut_at_its_buckets() {
     assert!(changes >= 7, "{changes}");
 }
 
-/// Compares with all cuts of the raw values: ADWIN detects a change never earlier, and later by at most about the size of a bucket.
+/// Compares with all cuts of the raw values: ADWIN detects a change never earlier, and later by at most about the size
+/// of a bucket.
 #[test]
 fn adwin_detects_what_all_cuts_of_the_exact_window_detect() {
     for (seed, after) in [(1, 0.3), (2, 0.4), (3, 0.5), (4, 0.6), (5, 0.8), (6, 0.35), (7, 0.9), (8, 0.45)] {

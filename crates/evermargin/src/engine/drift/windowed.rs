@@ -1,7 +1,7 @@
 //! A one-sided z-test of the latest window against the mean of the windows since the last change.
 //!
-//! A window has at least 50 trials; the first four windows are never a change. The standard deviation is the larger one of
-//! the binomial one for a window of this size and the empirical one of the windows. A change exceeds 3.1 standard
+//! A window has at least 50 trials; the first four windows are never a change. The standard deviation is the larger one
+//! of the binomial one for a window of this size and the empirical one of the windows. A change exceeds 3.1 standard
 //! deviations, which happens by chance in about one of 1,000 windows. After a change the test is restarted.
 
 use super::super::MAX_COUNT;

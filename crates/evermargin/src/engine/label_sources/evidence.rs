@@ -30,9 +30,9 @@ struct HeldOut {
 }
 
 impl Pool<'_> {
-    /// Compares the sources on held-out labels. Returns the evidence of each source that has usable scores, and the number of
-    /// held-out labels, weighted by how well they represent the stream. A source that fails is omitted, and its error is
-    /// passed to `failed`.
+    /// Compares the sources on held-out labels. Returns the evidence of each source that has usable scores, and the
+    /// number of held-out labels, weighted by how well they represent the stream. A source that fails is omitted, and
+    /// its error is passed to `failed`.
     pub(in crate::engine) fn compare(
         &mut self,
         seed: u64,

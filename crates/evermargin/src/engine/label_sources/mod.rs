@@ -10,19 +10,19 @@
 //!
 //! The pool holds the remembered labels, the batch, the batch before it and the exemplars.
 //!
-//! Method, as in the estimator `auto`: each source predicts held-out labels, with all unlabeled rows kept (`evidence.rs`).
-//! Its weight is prior·exp(−η·(n·loss + d)). n is the number of held-out labels, weighted by how well they represent the
-//! stream (a label that a query strategy chose counts 1/8). The loss is log-loss plus error on these labels. d compares the
-//! source with the classifier on labels that arrived after the comparison and that no query strategy chose: it is twice the
-//! number that only the source got wrong, minus twice the number that only the classifier got wrong, with fading.
-//! Probabilities are averaged with these weights. If the classifier has nearly all of the weight, the other sources are not
-//! computed, and the labels are those of the classifier.
+//! Method, as in the estimator `auto`: each source predicts held-out labels, with all unlabeled rows kept
+//! (`evidence.rs`). Its weight is prior·exp(−η·(n·loss + d)). n is the number of held-out labels, weighted by how well
+//! they represent the stream (a label that a query strategy chose counts 1/8). The loss is log-loss plus error on these
+//! labels. d compares the source with the classifier on labels that arrived after the comparison and that no query
+//! strategy chose: it is twice the number that only the source got wrong, minus twice the number that only the
+//! classifier got wrong, with fading. Probabilities are averaged with these weights. If the classifier has nearly all
+//! of the weight, the other sources are not computed, and the labels are those of the classifier.
 //!
-//! The comparison uses at most `EVIDENCE_ROWS` unlabeled rows, evenly spaced in the pool. It is repeated at once when the
-//! number of these rows has doubled. It is also repeated, if the counted work allows (`work.rs`), when the number of labels
-//! has grown by half, after drift, and otherwise after four batches. As long as the best source stays the same, the interval
-//! doubles and the required growth increases. Sources of low weight are computed as far as the counted work allows. Above
-//! `max_labels` labels the classifier labels alone.
+//! The comparison uses at most `EVIDENCE_ROWS` unlabeled rows, evenly spaced in the pool. It is repeated at once when
+//! the number of these rows has doubled. It is also repeated, if the counted work allows (`work.rs`), when the number
+//! of labels has grown by half, after drift, and otherwise after four batches. As long as the best source stays the
+//! same, the interval doubles and the required growth increases. Sources of low weight are computed as far as the
+//! counted work allows. Above `max_labels` labels the classifier labels alone.
 
 mod evidence;
 mod pool;
@@ -61,8 +61,8 @@ const EVIDENCE_RATE: f64 = 0.3;
 /// Maximum number of labels that count in the weights.
 const MAX_COUNTED_LABELS: f64 = 100.0;
 
-/// Number of labels chosen by a query strategy that add the prior weight of the classifier once more. They were chosen where
-/// its predictions are uncertain, so it is more accurate on the stream than on them.
+/// Number of labels chosen by a query strategy that add the prior weight of the classifier once more. They were chosen
+/// where its predictions are uncertain, so it is more accurate on the stream than on them.
 const CHOSEN_PER_PRIOR: f64 = 8.0;
 
 /// Weight below which a source is not computed.
@@ -156,8 +156,8 @@ pub struct SourceWeight {
     pub source: Source,
     /// Weight; the weights of all sources add up to 1.
     pub weight: f64,
-    /// Share of held-out labels predicted correctly, weighted by how well they represent the stream; `None` if no label could
-    /// be held out.
+    /// Share of held-out labels predicted correctly, weighted by how well they represent the stream; `None` if no label
+    /// could be held out.
     pub accuracy: Option<f64>,
     /// Number of held-out labels in the latest comparison.
     pub held_out: u64,
@@ -199,8 +199,8 @@ impl LabelSources {
         &self.weights
     }
 
-    /// Number of labels in the latest comparison that a query strategy chose. They count less, because the predictions of the
-    /// classifier for such samples are uncertain.
+    /// Number of labels in the latest comparison that a query strategy chose. They count less, because the predictions
+    /// of the classifier for such samples are uncertain.
     pub fn chosen_labels(&self) -> usize {
         self.chosen
     }
@@ -221,7 +221,8 @@ impl LabelSources {
         doubled || (due && self.credit.affords(size.comparison(FOLDS)))
     }
 
-    /// Whether to estimate the class shares again: there are none, the number of labels has changed, or drift was detected.
+    /// Whether to estimate the class shares again: there are none, the number of labels has changed, or drift was
+    /// detected.
     pub(super) fn wants_shares(&self, labels: usize, drifted: bool) -> bool {
         self.shares.is_empty() || self.labels != labels || drifted
     }
@@ -231,9 +232,9 @@ impl LabelSources {
         (0..doublings).fold(GROWTH.0, |growth, _| (growth * growth).min(GROWTH.1))
     }
 
-    /// Whether the published classifier learns inferred labels; `already` if it has learned some. It does not if a query
-    /// strategy chose most of the labels: these lie where the predictions of the classifier are uncertain, which makes other
-    /// sources look better than they are.
+    /// Whether the published classifier learns inferred labels; `already` if it has learned some. It does not if a
+    /// query strategy chose most of the labels: these lie where the predictions of the classifier are uncertain, which
+    /// makes other sources look better than they are.
     pub(super) fn teach(&self, already: bool) -> bool {
         let min = if already { KEPT_SHARE * MIN_TEACHING_WEIGHT } else { MIN_TEACHING_WEIGHT };
         2 * self.chosen <= self.labels && self.inferred_weight() >= min
@@ -255,7 +256,8 @@ impl LabelSources {
         if kept.iter().all(|(source, ..)| *source == Source::Model) { Vec::new() } else { kept }
     }
 
-    /// Counts the work of a batch: the ordinary work, and that of the sources that labeled it, given with their weights.
+    /// Counts the work of a batch: the ordinary work, and that of the sources that labeled it, given with their
+    /// weights.
     pub(super) fn count_batch(&mut self, ordinary: f64, sources: &[(Source, f64)], size: PoolSize) {
         let work = |(source, _): &(Source, f64)| size.source(*source);
         let doubtful = sources.iter().filter(|(_, weight)| *weight < CLEAR_WEIGHT).map(work).sum();

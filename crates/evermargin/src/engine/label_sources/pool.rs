@@ -38,10 +38,12 @@ const MIN_STEPS: u64 = 20_000;
 /// Weight, in labels, of the predictions of the classifier in the estimate of the class shares.
 const VOTES: f64 = 4.0;
 
-/// Maximum of rows × outputs for the transductive SVM, whose cost grows with the square of the rows; larger pools omit it.
+/// Maximum of rows × outputs for the transductive SVM, whose cost grows with the square of the rows; larger pools omit
+/// it.
 const MAX_TSVM_WORK: usize = 6000;
 
-/// Tolerance of the fits from which the shares of two classes are estimated: relevant minima are deeper than this error.
+/// Tolerance of the fits from which the shares of two classes are estimated: relevant minima are deeper than this
+/// error.
 const SHARE_TOLERANCE: f64 = 0.1;
 
 /// Maximum number of stored values in the rows from which the shares of two classes are estimated.
@@ -50,7 +52,8 @@ const MAX_SHARE_VALUES: f64 = 40_000.0;
 /// Minimum and maximum number of rows from which the shares of two classes are estimated.
 const SHARE_ROWS: (usize, usize) = (50, 200);
 
-/// Positions of the rows of one part of a pool that are kept, evenly spaced, if `max` of all `count` rows of the pool are kept.
+/// Positions of the rows of one part of a pool that are kept, evenly spaced, if `max` of all `count` rows of the pool
+/// are kept.
 pub(in crate::engine) fn evenly(rows: usize, max: usize, count: usize) -> Vec<usize> {
     if count <= max {
         return (0..rows).collect();
@@ -58,8 +61,8 @@ pub(in crate::engine) fn evenly(rows: usize, max: usize, count: usize) -> Vec<us
     (0..rows).filter(|i| (i + 1) * max / count > i * max / count).collect()
 }
 
-/// Number of labels of each class that no query strategy chose, weighted as evidence about the class shares: balanced counts
-/// have little weight, because the user most likely chose them that way.
+/// Number of labels of each class that no query strategy chose, weighted as evidence about the class shares: balanced
+/// counts have little weight, because the user most likely chose them that way.
 fn representative_counts(class: &[usize], unchosen: &[bool], classes: usize) -> Vec<f64> {
     let mut counts = vec![0; classes];
     class.iter().zip(unchosen).filter(|(_, unchosen)| **unchosen).for_each(|(&c, _)| counts[c] += 1);
@@ -193,8 +196,8 @@ impl<'a> Pool<'a> {
         Ok(())
     }
 
-    /// Computes the kernel values of all pairs of rows for all later fits. Values that a matrix cannot hold are computed by
-    /// each fit.
+    /// Computes the kernel values of all pairs of rows for all later fits. Values that a matrix cannot hold are
+    /// computed by each fit.
     pub(super) fn share_kernel_values(&mut self) {
         let Ok(packed) = Packed::new(self.x.view(), self.kernel) else { return };
         let gram = MatrixGram::computed(&packed);
@@ -205,9 +208,9 @@ impl<'a> Pool<'a> {
     }
 
     /// Estimates the share of each class from the labels that no query strategy chose and from the predictions of the
-    /// classifier (`votes`, the number of rows per class), which count as [`VOTES`] labels. For two classes, an estimate from
-    /// the structure of the rows replaces this one if the structure is clear, because the labels of a batch are rarely a
-    /// random sample.
+    /// classifier (`votes`, the number of rows per class), which count as [`VOTES`] labels. For two classes, an
+    /// estimate from the structure of the rows replaces this one if the structure is clear, because the labels of a
+    /// batch are rarely a random sample.
     pub(in crate::engine) fn estimate_shares(
         &self,
         ratio: &Ratio,
@@ -280,8 +283,8 @@ impl<'a> Pool<'a> {
         }
     }
 
-    /// Scores of all rows by a source, computed without the hidden labels; `None` if the source returns no usable scores. The
-    /// scores are 0 for rows that transduction uses but does not label.
+    /// Scores of all rows by a source, computed without the hidden labels; `None` if the source returns no usable
+    /// scores. The scores are 0 for rows that transduction uses but does not label.
     pub(super) fn scores(
         &self,
         source: Source,

@@ -1,13 +1,13 @@
 //! Counted work, which limits comparisons of sources and sources of low weight.
 //!
-//! Problem: comparing the sources, and computing sources of low weight, may take only a share of the time of a run. A clock
-//! must not decide this, because equal events must give equal states.
+//! Problem: comparing the sources, and computing sources of low weight, may take only a share of the time of a run. A
+//! clock must not decide this, because equal events must give equal states.
 //!
-//! Method: work is estimated from numbers of rows, values, points and outputs, in units of about one nanosecond on one core.
-//! All work except comparisons earns credit for comparisons, [`SELECTION_SHARE`] of it. The ordinary work of a batch, which
-//! is also needed with labels alone, earns [`DOUBTFUL_SHARE`] times as much credit for sources of low weight. Comparisons of
-//! a pool that has doubled, including the first comparison, are made on credit: if all labels are in the first batch, a
-//! comparison is needed at once, and results on a pool of few rows are misleading.
+//! Method: work is estimated from numbers of rows, values, points and outputs, in units of about one nanosecond on one
+//! core. All work except comparisons earns credit for comparisons, [`SELECTION_SHARE`] of it. The ordinary work of a
+//! batch, which is also needed with labels alone, earns [`DOUBTFUL_SHARE`] times as much credit for sources of low
+//! weight. Comparisons of a pool that has doubled, including the first comparison, are made on credit: if all labels
+//! are in the first batch, a comparison is needed at once, and results on a pool of few rows are misleading.
 //!
 //! Invariant: the estimates are sums over batches of bounded size, and credit is capped, so all numbers stay finite.
 
@@ -52,8 +52,8 @@ impl PoolSize {
         4.0 + 8.0 * self.outputs as f64
     }
 
-    /// Work of comparing the sources: one fit of each source per fold, with shared kernel values and graph, and the estimate
-    /// of the shares of two classes.
+    /// Work of comparing the sources: one fit of each source per fold, with shared kernel values and graph, and the
+    /// estimate of the shares of two classes.
     pub(in crate::engine) fn comparison(&self, folds: usize) -> f64 {
         let (n, labels, folds) = (self.rows as f64, self.labels as f64, folds as f64);
         let outputs = self.outputs as f64;

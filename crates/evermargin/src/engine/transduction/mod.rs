@@ -1,22 +1,23 @@
 //! Transduction for the batches of a stream: SUBMOD-S3VM over the batch and a bounded memory of the past.
 //!
-//! Problem: label the unlabeled samples of a batch Bₜ from few labels and from the structure of all samples, when the stream
-//! does not fit into memory. Source: Emara 2012, chapter IV (digest section 8). At each step all stored rows are labeled
-//! again, so that early mistakes do not persist: the batch, the previous batch, and exemplars E of everything older, whose
-//! labels are not stored. Then E and the previous batch are summarized by [`crate::summary`]: the number of exemplars grows
-//! by tenths until the labels of the batch are the same as with all of these rows, except for a share `tolerance` (0 is the
-//! strict procedure of the source, 0.05 its tolerant one), and it never exceeds |B|. Memory therefore holds three batches
-//! and the labels. The density of the batch counts in the choice of exemplars (`next_batch_weight`, the inter-batch dependence of
-//! the source). With a linear kernel, the mean of the evicted samples of each class is stored, too
-//! (`evicted_centroids.rs`), to compensate for the little structure in three small batches.
+//! Problem: label the unlabeled samples of a batch Bₜ from few labels and from the structure of all samples, when the
+//! stream does not fit into memory. Source: Emara 2012, chapter IV (digest section 8). At each step all stored rows are
+//! labeled again, so that early mistakes do not persist: the batch, the previous batch, and exemplars E of everything
+//! older, whose labels are not stored. Then E and the previous batch are summarized by [`crate::summary`]: the number
+//! of exemplars grows by tenths until the labels of the batch are the same as with all of these rows, except for a
+//! share `tolerance` (0 is the strict procedure of the source, 0.05 its tolerant one), and it never exceeds |B|. Memory
+//! therefore holds three batches and the labels. The density of the batch counts in the choice of exemplars
+//! (`next_batch_weight`, the inter-batch dependence of the source). With a linear kernel, the mean of the evicted
+//! samples of each class is stored, too (`evicted_centroids.rs`), to compensate for the little structure in three small
+//! batches.
 //!
 //! Departures:
 //! - κ = 2ρl/n for each pool, because with a fixed κ the cut dominates the labels as pools grow.
 //! - Exemplars are chosen once, up to the maximum, and their prefixes are the smaller summaries.
 //! - Every exemplar carries the number of samples it represents, but counts as one row in the share of positives; with
 //!   `weigh` that number counts in the cut.
-//! - The mean of evicted samples counts in the cut as half κ for each of them, as the samples themselves would. It has the
-//!   same weight in the center of the rows, and does not count in the share of positives.
+//! - The mean of evicted samples counts in the cut as half κ for each of them, as the samples themselves would. It has
+//!   the same weight in the center of the rows, and does not count in the share of positives.
 //! - Unless two classes have labels, nothing is labeled, and only the summary is updated.
 
 mod params;
@@ -149,8 +150,8 @@ impl Transduction {
         self.params.uses_evicted_centroids().then(|| self.evicted.trust(known.x, known.class)).flatten()
     }
 
-    /// Labels for the rows of a batch, from the batch, the known labels, samples of the past with their weights, and the means
-    /// of evicted samples, whose weight is multiplied by `trust`.
+    /// Labels for the rows of a batch, from the batch, the known labels, samples of the past with their weights, and
+    /// the means of evicted samples, whose weight is multiplied by `trust`.
     fn label_among(
         &self,
         known: LabeledRows<'_>,

@@ -26,8 +26,8 @@ pub struct TransductionParams {
     pub weigh: bool,
     /// Rule for choosing the remembered samples; all rules except exemplars are for comparison.
     pub remember: MemoryPolicy,
-    /// Maximum total weight of evicted samples, in batches; 0 = they are forgotten, as in the source. Applies only to a linear
-    /// kernel without `weigh`.
+    /// Maximum total weight of evicted samples, in batches; 0 = they are forgotten, as in the source. Applies only to a
+    /// linear kernel without `weigh`.
     pub evicted_weight: f64,
 }
 

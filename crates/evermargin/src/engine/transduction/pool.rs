@@ -27,8 +27,8 @@ pub(super) fn shares(known: LabeledRows<'_>, present: &[u32]) -> Vec<f64> {
     if own.len() == 2 { vec![own[1] / all] } else { own.iter().map(|s| s / all).collect() }
 }
 
-/// Removes the columns that do not occur in the first `rows` samples, so that sums over columns cost less. The values of the
-/// other samples in removed columns change the scores of the first samples all by the same amount, if at all.
+/// Removes the columns that do not occur in the first `rows` samples, so that sums over columns cost less. The values
+/// of the other samples in removed columns change the scores of the first samples all by the same amount, if at all.
 pub(super) fn compact(x: Matrix, rows: usize) -> Matrix {
     const UNUSED: u32 = u32::MAX;
     let Matrix::Csr { indptr, indices, values, cols } = x else { return x };

@@ -25,8 +25,8 @@ impl Transduction {
         Ok(report)
     }
 
-    /// As [`Transduction::absorb`], but always succeeds: if summarizing fails, the newest rows are kept, and the error is
-    /// returned in addition.
+    /// As [`Transduction::absorb`], but always succeeds: if summarizing fails, the newest rows are kept, and the error
+    /// is returned in addition.
     pub(in crate::engine) fn absorb_or_keep_newest(
         &mut self,
         known: LabeledRows<'_>,

@@ -22,8 +22,8 @@ fn known<'a>(x: &'a Matrix, class: &'a [u32]) -> LabeledRows<'a> {
     LabeledRows { x: x.view(), class, classes: 2, shares: &[2.0 / 3.0, 1.0 / 3.0] }
 }
 
-/// The mean of evicted rows has the effect of these rows with their classes: the confidence of every row is the same, for
-/// dense and sparse rows.
+/// The mean of evicted rows has the effect of these rows with their classes: the confidence of every row is the same,
+/// for dense and sparse rows.
 #[test]
 fn a_mean_of_evicted_rows_has_the_effect_of_the_rows() {
     let (x, class) = clouds(60, 5, 1);

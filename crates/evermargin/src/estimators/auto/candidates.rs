@@ -91,7 +91,8 @@ impl Candidate {
         matches!(self.kind, Kind::Propagation(Method::Harmonic | Method::Spreading))
     }
 
-    /// Whether a fit costs far more than that of others, so that it is evaluated on fewer rows if there are several classes.
+    /// Whether a fit costs far more than that of others, so that it is evaluated on fewer rows if there are several
+    /// classes.
     pub(super) fn is_expensive(&self) -> bool {
         matches!(self.kind, Kind::LinearDa | Kind::Tsvm | Kind::Submodular)
     }

@@ -1,8 +1,8 @@
 //! Evidence about a candidate from held-out labels.
 //!
-//! The labels are split into folds, twice if they are few; a class with one label keeps it. A candidate is fitted without the
-//! labels of a fold, with all unlabeled rows, and scores the held-out rows. A slope, fitted by maximum likelihood with a weak
-//! prior, converts the scores of a row to probabilities.
+//! The labels are split into folds, twice if they are few; a class with one label keeps it. A candidate is fitted
+//! without the labels of a fold, with all unlabeled rows, and scores the held-out rows. A slope, fitted by maximum
+//! likelihood with a weak prior, converts the scores of a row to probabilities.
 
 use super::candidates::{Candidate, Shares};
 use super::shares::{ShareBounds, interval};
@@ -46,7 +46,8 @@ impl Transform {
     }
 }
 
-/// Scales the scores of all rows by the median of their absolute values, and shifts them so that class shares are within bounds.
+/// Scales the scores of all rows by the median of their absolute values, and shifts them so that class shares are
+/// within bounds.
 pub(super) fn standardize(raw: &Scores, given: &GivenLabels, bounds: &ShareBounds) -> (Scores, Transform) {
     standardize_on(raw, if given.unlabeled.is_empty() { &given.rows } else { &given.unlabeled }, bounds)
 }
@@ -134,7 +135,8 @@ impl Evidence {
     }
 }
 
-/// Rows on which candidates are evaluated: all labeled rows and a limited number of unlabeled ones, with folds of the labels.
+/// Rows on which candidates are evaluated: all labeled rows and a limited number of unlabeled ones, with folds of the
+/// labels.
 pub(super) struct HeldOutLabels {
     /// Numbers of these rows in the data.
     rows: Vec<usize>,
@@ -165,7 +167,8 @@ impl HeldOutLabels {
         let part = x.select(&rows);
         let problems: Vec<Targets> = problems.iter().map(|p| p.select(&rows)).collect();
         let inside = GivenLabels::of(&problems);
-        // a given graph of all rows cannot be used for some of them, because it may connect them only through omitted rows
+        // a given graph of all rows cannot be used for some of them, because it may connect them only through omitted
+        // rows
         let graph =
             if rows.len() == x.rows() { params } else { &AutoParams { graph: None, ..params.clone() } };
         let graph = graph.graph_of(part.view(), watch)?;
@@ -174,9 +177,9 @@ impl HeldOutLabels {
         Ok(Self { rows, x: part, problems, given: inside, graph, folds, number_of_folds: params.folds })
     }
 
-    /// Fits the candidate without each fold and returns its evidence; `None` if no label can be held out or a fit fails.
-    /// `full` are its scores with all labels. The second evidence is for scores that are not shifted to the bounds of the
-    /// shares.
+    /// Fits the candidate without each fold and returns its evidence; `None` if no label can be held out or a fit
+    /// fails. `full` are its scores with all labels. The second evidence is for scores that are not shifted to the
+    /// bounds of the shares.
     pub(super) fn judge(
         &self,
         candidate: &Candidate,
@@ -217,8 +220,8 @@ impl HeldOutLabels {
         (Evidence::of(held, labels, stability), Evidence::of(unshifted, labels, stability))
     }
 
-    /// Scores of all rows, fitted without the labels of each fold. If most of the work does not depend on the labels, all
-    /// folds are problems of one fit.
+    /// Scores of all rows, fitted without the labels of each fold. If most of the work does not depend on the labels,
+    /// all folds are problems of one fit.
     fn fold_scores(
         &self,
         candidate: &Candidate,

@@ -1,16 +1,17 @@
 //! Label-free evidence about a candidate, computed from the rows alone.
 //!
-//! - **Cut**: the weight of the graph's edges between rows of different classes, relative to that of a random labeling with
-//!   the same class shares (the numerator of the normalized cut of Shi & Malik 2000). A low cut means that the boundary
-//!   runs through sparse regions.
-//! - **Agreement**: the share of unlabeled rows on which a candidate agrees with the mean of the other families. Learners
-//!   that make different errors agree where they are correct.
+//! - **Cut**: the weight of the graph's edges between rows of different classes, relative to that of a random labeling
+//!   with the same class shares (the numerator of the normalized cut of Shi & Malik 2000). A low cut means that the
+//!   boundary runs through sparse regions.
+//! - **Agreement**: the share of unlabeled rows on which a candidate agrees with the mean of the other families.
+//!   Learners that make different errors agree where they are correct.
 //! - **Stability** is measured together with the held-out labels (`evidence.rs`).
 
 use super::{GivenLabels, Judged, Scores, evidence, largest, softmax};
 use crate::graph::Graph;
 
-/// Lower bound of the expected cut of a random labeling, as a share of the edges; the cut is 0 if there is a single class.
+/// Lower bound of the expected cut of a random labeling, as a share of the edges; the cut is 0 if there is a single
+/// class.
 const LEAST_RANDOM_CUT: f64 = 1e-3;
 
 /// Label-free evidence about one candidate.
@@ -71,7 +72,8 @@ fn agreement(p: &Scores, family: &str, families: &[(&'static str, Scores)], give
     same.count() as f64 / given.unlabeled.len() as f64
 }
 
-/// Weight of edges between classes, relative to its expectation for a random labeling with the same shares of the degrees.
+/// Weight of edges between classes, relative to its expectation for a random labeling with the same shares of the
+/// degrees.
 fn relative_cut(graph: &Graph, scores: &Scores) -> f64 {
     let class: Vec<usize> = (0..graph.len()).map(|i| scores.class(i)).collect();
     let mut degree = vec![0.0; scores.classes];

@@ -1,26 +1,28 @@
 //! `auto`: combines several learners, weighted by their results on held-out labels and by label-free evidence.
 //!
-//! Problem: no learner that uses unlabeled rows is best on all data. Accuracies differ by up to 30 points, and each of these
-//! learners is worse than labels alone on some data. With few labels the best learner cannot be identified, but the learners
-//! can be weighted.
+//! Problem: no learner that uses unlabeled rows is best on all data. Accuracies differ by up to 30 points, and each of
+//! these learners is worse than labels alone on some data. With few labels the best learner cannot be identified, but
+//! the learners can be weighted.
 //!
 //! Method:
-//! 1. **Candidates** (`candidates.rs`): labels alone (linear and kernel SVM), label propagation and Poisson learning on one
-//!    graph, LapRLS, TSVM, linear deterministic annealing, SUBMOD-S3VM.
-//! 2. **Evidence** (`evidence.rs`): each candidate is fitted without some of the labels, with all unlabeled rows, and scores
-//!    the rows with held-out labels. A slope fitted to these scores converts scores to probabilities.
-//! 3. **Shares** (`shares.rs`): with few labels, a classifier often assigns nearly all rows to one class. The counts of the
-//!    labels bound the share of each class; scores are shifted as far as the bounds require.
-//! 4. **Label-free evidence** (`label_free.rs`): stability when labels are held out, agreement with the other families and
-//!    the cut of the graph. It dominates with one or two labels per class, where held-out labels carry little information.
-//! 5. **Combination** (`weights.rs`): probabilities are averaged with weights from the held-out loss, the label-free evidence
-//!    and a prior.
-//! 6. **Model** (`model.rs`): one exportable classifier is trained on given and inferred labels; the cost of an inferred
-//!    label is proportional to its confidence.
+//! 1. **Candidates** (`candidates.rs`): labels alone (linear and kernel SVM), label propagation and Poisson learning on
+//!    one graph, LapRLS, TSVM, linear deterministic annealing, SUBMOD-S3VM.
+//! 2. **Evidence** (`evidence.rs`): each candidate is fitted without some of the labels, with all unlabeled rows, and
+//!    scores the rows with held-out labels. A slope fitted to these scores converts scores to probabilities.
+//! 3. **Shares** (`shares.rs`): with few labels, a classifier often assigns nearly all rows to one class. The counts of
+//!    the labels bound the share of each class; scores are shifted as far as the bounds require.
+//! 4. **Label-free evidence** (`label_free.rs`): stability when labels are held out, agreement with the other families
+//!    and the cut of the graph. It dominates with one or two labels per class, where held-out labels carry little
+//!    information.
+//! 5. **Combination** (`weights.rs`): probabilities are averaged with weights from the held-out loss, the label-free
+//!    evidence and a prior.
+//! 6. **Model** (`model.rs`): one exportable classifier is trained on given and inferred labels; the cost of an
+//!    inferred label is proportional to its confidence.
 //!
 //! The evidence uses at most [`EVIDENCE_ROWS`] unlabeled rows, so that its cost does not grow with the data.
 //!
-//! The rates, the priors and the level of the bounds were chosen on every second data set of the list in `research/few_labels`.
+//! The rates, the priors and the level of the bounds were chosen on every second data set of the list in
+//! `research/few_labels`.
 
 mod budget;
 mod candidates;
@@ -225,9 +227,9 @@ struct Judged {
 const BETWEEN: Progress = Progress { steps: 0, violation: 1.0, tolerance: 0.0 };
 
 impl AutoParams {
-    /// Combination of the candidates that use labels alone. It does not use unlabeled rows: scores are not shifted to the
-    /// bounds of the shares, and label-free evidence does not count. Its accuracy on held-out labels is estimated like
-    /// `held`, the accuracy of the combination of all candidates.
+    /// Combination of the candidates that use labels alone. It does not use unlabeled rows: scores are not shifted to
+    /// the bounds of the shares, and label-free evidence does not count. Its accuracy on held-out labels is estimated
+    /// like `held`, the accuracy of the combination of all candidates.
     fn labels_alone(
         &self,
         judged: &[Judged],
@@ -275,7 +277,8 @@ impl AutoParams {
         if matches!(x, MatrixView::Dense { .. }) || filled.len() == x.rows() {
             return Ok(Graph::nearest(x, &params, watch)?.map(Arc::new));
         }
-        // a document without words is equally far from all others; as a neighbor of all of them it would connect the classes
+        // a document without words is equally far from all others; as a neighbor of all of them it would connect the
+        // classes
         let Some(graph) = Graph::nearest(x.select(&filled).view(), &params, watch)? else { return Ok(None) };
         let edges: Vec<(usize, usize, f64)> = (0..filled.len())
             .flat_map(|i| graph.row(i).filter(move |(j, _)| i < *j).map(move |(j, w)| (i, j, w)))

@@ -14,8 +14,8 @@ const GIVEN_LABELS_ALONE: &str = "given labels alone, because time ran out";
 
 /// Trains the classifier: linear if linear candidates have most of the weight, else with the kernel. If training is
 /// interrupted, the best candidate that uses labels alone replaces it, because a solver that ends early on thousands of
-/// inferred labels can be worse than chance. Returns the classifier, its name, and the share of unlabeled rows on which it
-/// agrees with the combination.
+/// inferred labels can be worse than chance. Returns the classifier, its name, and the share of unlabeled rows on which
+/// it agrees with the combination.
 pub(super) fn fit(
     params: &AutoParams,
     judged: &[Judged],

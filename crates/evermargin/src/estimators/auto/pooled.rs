@@ -36,8 +36,8 @@ impl Scores {
     }
 }
 
-/// Scales the scores of all rows by those of `rows`, and shifts them so that the class shares among `rows` are within their
-/// bounds.
+/// Scales the scores of all rows by those of `rows`, and shifts them so that the class shares among `rows` are within
+/// their bounds.
 pub(crate) fn standardize_rows(raw: &Scores, rows: &[usize], bounds: &ShareBounds) -> Scores {
     standardize_on(raw, rows, bounds).0
 }

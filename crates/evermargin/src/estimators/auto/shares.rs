@@ -1,7 +1,8 @@
 //! Bounds on the share of each class among the unlabeled rows, and the shifts of scores that enforce them.
 //!
-//! The labels are a sample of the classes. If they were drawn at random, the share of a class lies within the Wilson interval
-//! of its count. If they were chosen, the interval is usually wide, because they are few, and has little effect.
+//! The labels are a sample of the classes. If they were drawn at random, the share of a class lies within the Wilson
+//! interval of its count. If they were chosen, the interval is usually wide, because they are few, and has little
+//! effect.
 
 use super::{Scores, largest};
 use crate::estimators::transductive::class_shares::{evidence_of_counts, wilson};
@@ -26,7 +27,8 @@ impl ShareBounds {
         )
     }
 
-    /// Bounds from the Wilson interval of the share of each class among `n` labels; the shares themselves if `n` is infinite.
+    /// Bounds from the Wilson interval of the share of each class among `n` labels; the shares themselves if `n` is
+    /// infinite.
     pub(crate) fn of_shares(shares: &[f64], n: f64) -> Self {
         let (low, high) = shares.iter().map(|&s| if n.is_infinite() { (s, s) } else { wilson(s, n) }).unzip();
         Self { low, high }
@@ -77,9 +79,9 @@ impl ShareBounds {
         shift
     }
 
-    /// Shift of the scores of the second of two classes: the threshold moves between the two rows that the nearest bound
-    /// separates. A threshold between two modes of the scores does not move, because the rows then show the shares better
-    /// than few labels do.
+    /// Shift of the scores of the second of two classes: the threshold moves between the two rows that the nearest
+    /// bound separates. A threshold between two modes of the scores does not move, because the rows then show the
+    /// shares better than few labels do.
     fn shift_of_second(&self, scores: &Scores, rows: &[usize]) -> f64 {
         let mut margin: Vec<f64> = rows.iter().map(|&i| scores.row(i)[1] - scores.row(i)[0]).collect();
         let n = margin.len();
@@ -105,7 +107,8 @@ const MODE_WINDOW: f64 = 0.25;
 /// Number of standard deviations by which the count of scores at a mode must exceed that at the threshold.
 const MODE_DEVIATIONS: f64 = 3.0;
 
-/// Whether the scores, in descending order, have a mode on each side of 0 where they are at least twice as dense as at 0.
+/// Whether the scores, in descending order, have a mode on each side of 0 where they are at least twice as dense as at
+/// 0.
 fn is_between_modes(margin: &[f64]) -> bool {
     let n = margin.len();
     let positive = margin.partition_point(|m| *m > 0.0);

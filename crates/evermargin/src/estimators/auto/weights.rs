@@ -1,11 +1,11 @@
 //! Weights of the candidates, and the expected accuracy of their combination.
 //!
-//! weight ∝ prior/members · exp(−η·l·loss + φ·(stability, agreement and cut)), where members is the number of candidates in
-//! the family, l the number of labels, loss the mean of log-loss plus error on held-out labels, and φ = min(1, 3k/l)² for k
-//! classes. With one or two labels per class, held-out labels hardly show which candidate is best (their correlation with the
-//! true accuracy was −0.1 on the data sets on which the settings were chosen; that of the cut −0.35, of agreement 0.24), so
-//! label-free evidence and the priors decide. Both fade as the number of labels grows: each prior changes from its value for
-//! few labels to that for many as priorᶠᵉʷ^φ · priorᵐᵃⁿʸ^(1−φ).
+//! weight ∝ prior/members · exp(−η·l·loss + φ·(stability, agreement and cut)), where members is the number of
+//! candidates in the family, l the number of labels, loss the mean of log-loss plus error on held-out labels, and φ =
+//! min(1, 3k/l)² for k classes. With one or two labels per class, held-out labels hardly show which candidate is best
+//! (their correlation with the true accuracy was −0.1 on the data sets on which the settings were chosen; that of the
+//! cut −0.35, of agreement 0.24), so label-free evidence and the priors decide. Both fade as the number of labels
+//! grows: each prior changes from its value for few labels to that for many as priorᶠᵉʷ^φ · priorᵐᵃⁿʸ^(1−φ).
 
 use super::Judged;
 
@@ -70,8 +70,8 @@ fn weights(judged: &[Judged], losses: &[Option<f64>], labels: usize, classes: us
 }
 
 /// Expected accuracy of the combination. Each held-out label is predicted with weights that were computed without it,
-/// because otherwise the estimate is optimistic by 3 to 6 points with 20 labels. Half a correct and half a wrong label are
-/// added, so that the estimate from few labels is never 100 %.
+/// because otherwise the estimate is optimistic by 3 to 6 points with 20 labels. Half a correct and half a wrong label
+/// are added, so that the estimate from few labels is never 100 %.
 pub(super) fn expected_accuracy(judged: &[Judged], labels: usize, classes: usize) -> Option<f64> {
     // only the first split is common to all candidates; candidates without held-out labels are omitted
     let with = || judged.iter().filter_map(|j| j.evidence.as_ref());
