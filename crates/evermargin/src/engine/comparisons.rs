@@ -28,7 +28,8 @@ const MAX_UNSEEN_SHARE: f64 = 0.05;
 /// Maximum number of comparisons of a sample without a request; each further one is less likely to find the class.
 const MAX_COMPARISONS: u32 = 2;
 
-const CONTRADICTION: &str = "statements about pairs of samples contradict each other or given labels; they imply no labels in that group";
+const CONTRADICTION: &str =
+    "statements about pairs contradict each other or given labels; they imply no labels in that group";
 
 const NO_CLASS_LEFT: &str =
     "statements about pairs exclude every class for a sample: its class is new, or one statement is wrong";
