@@ -1,17 +1,17 @@
-//! How a command fails: bad usage (exit 2), failure (exit 1), or a reader that went away (no failure).
+//! Failures of a command: bad usage (exit code 2), failure (exit code 1), or a closed pipe (not a failure).
 
 use crate::output::console::exact;
 use crate::remedy;
 use evermargin_session::SessionError;
 
-/// Why a command ends early. The text says what, where, and what to do.
+/// Reason why a command ends early. The text names the problem, its place and a remedy.
 #[derive(Debug)]
 pub enum Failure {
-    /// The command was not written right.
+    /// The command line is wrong.
     Usage(String),
-    /// The command could not be done.
+    /// The command line is right, but the command failed.
     Failed(String),
-    /// Nobody reads our output any more.
+    /// The reader of standard output has closed the pipe.
     BrokenPipe,
 }
 
@@ -19,7 +19,7 @@ impl From<evermargin::Error> for Failure {
     fn from(error: evermargin::Error) -> Self {
         match error {
             evermargin::Error::Parameter { name, value, allowed } => {
-                // A number as a user would write it, not with three hundred zeros.
+                // Print a large number with an exponent instead of hundreds of zeros.
                 let value = if value.len() > 20 { value.parse().map_or(value, exact) } else { value };
                 Self::Usage(evermargin::Error::parameter(name, value, allowed).to_string())
             }
@@ -57,7 +57,7 @@ impl From<SessionError> for Failure {
 }
 
 impl Failure {
-    /// A failure of learning, with the file it is about.
+    /// A failure of the core, with the name of the file.
     pub fn about(file: &std::path::Path, error: evermargin::Error) -> Self {
         match Self::from(error) {
             Self::Failed(what) => Self::Failed(format!("{}: {what}", file.display())),
@@ -65,12 +65,12 @@ impl Failure {
         }
     }
 
-    /// The same failure, told as bad usage.
+    /// The error as bad usage.
     pub fn usage(error: impl std::fmt::Display) -> Self {
         Self::Usage(error.to_string())
     }
 
-    /// A failure to read or write `what`.
+    /// An error of reading or writing `what`.
     pub fn io(what: &str, error: &std::io::Error) -> Self {
         match error.kind() {
             std::io::ErrorKind::BrokenPipe => Self::BrokenPipe,

@@ -1,6 +1,7 @@
 //! The `evermargin` command: verbs over the library, one file each.
 
-/// A line on standard error. A failure to write is ignored, so that a run continues when the reader of its log is gone.
+/// Prints a line on standard error. A failure to write is ignored, so that a run continues after the reader of its log has
+/// ended.
 macro_rules! status {
     ($($text:tt)*) => {{
         use std::io::Write as _;
@@ -8,7 +9,7 @@ macro_rules! status {
     }};
 }
 
-/// The same without an end of line.
+/// Prints text on standard error without an end of line.
 macro_rules! status_part {
     ($($text:tt)*) => {{
         use std::io::Write as _;
@@ -34,18 +35,18 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(message) => {
             let code = if message.use_stderr() { 2 } else { 0 };
-            let _ = message.print(); // a closed pipe is no failure of ours
+            let _ = message.print(); // a closed pipe is not an error of this program
             return ExitCode::from(code);
         }
     };
     match run(&cli) {
         Ok(()) | Err(Failure::BrokenPipe) => ExitCode::SUCCESS,
-        Err(Failure::Usage(what)) => {
-            status!("error: {what}\n\nfor more, try 'evermargin {} --help'", cli.verb.name());
+        Err(Failure::Usage(message)) => {
+            status!("error: {message}\n\nfor more, try 'evermargin {} --help'", cli.verb.name());
             ExitCode::from(2)
         }
-        Err(Failure::Failed(what)) => {
-            status!("error: {what}");
+        Err(Failure::Failed(message)) => {
+            status!("error: {message}");
             ExitCode::from(1)
         }
     }
@@ -75,5 +76,6 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Verb::Inspect(args) => commands::inspect::run(args, common),
         Verb::Generate(args) => commands::generate::run(args, common, started),
         Verb::Demo(args) => commands::demo::run(args, common, started),
+        Verb::Learners(args) => commands::learners::run(args, common),
     })
 }

@@ -1,8 +1,8 @@
-//! Remedies as options of the command line: the libraries return a remedy as a value, and the user reads a flag.
+//! Remedies in terms of flags. The libraries return a remedy as a value, and the command line prints the flag for it.
 
 use evermargin_io::{Limit, Message, Remedy};
 
-/// A remedy of the core.
+/// Text of a remedy of the core.
 pub fn of_core(remedy: &evermargin::Remedy) -> String {
     use evermargin::Remedy as R;
     match remedy {
@@ -17,7 +17,7 @@ pub fn of_core(remedy: &evermargin::Remedy) -> String {
     }
 }
 
-/// A remedy of the formats.
+/// Text of a remedy of the format readers.
 pub fn of_format(remedy: Remedy) -> String {
     match remedy {
         Remedy::Raise(limit) => format!("if it is right, raise {}", flag(limit)),
@@ -49,9 +49,9 @@ fn flag(limit: Limit) -> &'static str {
     }
 }
 
-/// A note for the user of the command line.
+/// A note that can be printed on the command line.
 pub trait Worded {
-    /// Its text, with flags in its remedy.
+    /// Text of the note, with flags in its remedy.
     fn worded(&self) -> String;
 }
 

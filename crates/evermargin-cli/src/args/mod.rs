@@ -1,5 +1,6 @@
-//! What a user can write: the verbs, and the options they share.
+//! The command line: verbs, the options they share, and their conversion to training options.
 
+pub(crate) mod help;
 pub(crate) mod online;
 pub(crate) mod semi;
 pub(crate) mod values;
@@ -8,55 +9,69 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use evermargin::estimators::{ESTIMATORS, EstimatorSpec, estimator};
 use evermargin::params::ParamValue;
 use evermargin::pipeline::train::{Gamma, TrainOptions};
-use std::fmt::Write;
 use std::path::PathBuf;
 
-/// Large-margin learning that never ends.
+/// Train, label and stream with large-margin learners: supervised, semi-supervised, online and active.
 #[derive(Debug, Parser)]
-#[command(name = "evermargin", version, max_term_width = 100, disable_help_subcommand = true)]
-#[command(after_help = "Example:\n  evermargin demo\n\nEvery verb has its own --help with an example.")]
+#[command(
+    name = "evermargin",
+    version,
+    max_term_width = 100,
+    disable_help_subcommand = true,
+    subcommand_value_name = "VERB"
+)]
+#[command(after_help = help::examples(
+    "`evermargin VERB --help` describes a verb.",
+    &["evermargin generate two-moons -o moons.csv"],
+    [
+        ("Train a classifier; the model is moons.evm", "evermargin fit moons.csv"),
+        ("Score it on a file with labels", "evermargin predict moons.evm moons.csv -o labels.tsv"),
+    ],
+))]
 pub struct Cli {
-    /// What to do.
+    /// Verb and its options.
     #[command(subcommand)]
     pub verb: Verb,
-    /// For every verb.
+    /// Options of every verb.
     #[command(flatten)]
     pub common: Common,
 }
 
-/// What to do.
+/// Verbs.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
     /// Train a classifier and write it to a model file
     Fit(Box<crate::commands::fit::FitArgs>),
-    /// Label data with a model; score it when the labels are known
+    /// Predict the labels of a file with a model, and score them if the file has labels
     Predict(crate::commands::predict::PredictArgs),
-    /// Label the rows of a file from the few that have a label
+    /// Label all rows of a file from the few rows that have a label
     Label(Box<crate::commands::label::LabelArgs>),
-    /// Name the rows that are worth a label
+    /// Choose the rows that a person should label next
     Ask(crate::commands::ask::AskArgs),
-    /// Choose the rows that stand for all of them
+    /// Choose a few rows that represent all rows
     Summarize(crate::commands::summarize::SummarizeArgs),
-    /// Make one summary of several
+    /// Merge several summaries into one
     Merge(crate::commands::merge::MergeArgs),
-    /// Give rows coordinates, and clusters, along the shape of the data
+    /// Compute a few coordinates per row that follow the shape of the data, and two clusters
     Embed(crate::commands::embed::EmbedArgs),
-    /// Find good parameters by cross-validation
+    /// Search for good parameters by cross-validation
     Tune(Box<crate::commands::tune::TuneArgs>),
-    /// Learn from a stream that need not end: label, ask, remember, keep a model current
+    /// Learn from a stream: label its rows, query an annotator, keep a model up to date
     Run(Box<crate::commands::run::RunArgs>),
-    /// Write a model or a data set in another format
+    /// Convert a model or a data set to another format
     Convert(crate::commands::convert::ConvertArgs),
-    /// Show what a model or a state holds
+    /// Show the contents of a model or a state
     Inspect(crate::commands::inspect::InspectArgs),
-    /// Make a data set to play with
+    /// Generate a data set for experiments
     Generate(crate::commands::generate::GenerateArgs),
-    /// See a stream being learned, in seconds
+    /// Learn a generated stream in seconds and write a page about it
     Demo(crate::commands::demo::DemoArgs),
+    /// List the learners, or print the parameters of one
+    Learners(crate::commands::learners::LearnersArgs),
 }
 
 impl Verb {
-    /// The word a user writes.
+    /// Name of the verb on the command line.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Fit(_) => "fit",
@@ -72,145 +87,164 @@ impl Verb {
             Self::Inspect(_) => "inspect",
             Self::Generate(_) => "generate",
             Self::Demo(_) => "demo",
+            Self::Learners(_) => "learners",
         }
     }
 }
 
 /// Options of every verb.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Everywhere")]
+#[command(next_help_heading = help::GLOBAL)]
 pub struct Common {
-    /// Threads to use [default: every core]; the answer does not depend on it
+    /// Number of threads; the result does not depend on it [default: all cores]
     #[arg(long, value_name = "N", global = true, value_parser = crate::args::values::whole::<usize>(0, u64::MAX))]
     pub threads: Option<usize>,
-    /// Seed of everything random
+    /// Random seed
     #[arg(long, value_name = "N", global = true, default_value_t = 1, value_parser = crate::args::values::whole::<u64>(0, u64::MAX))]
     pub seed: u64,
-    /// Say nothing but errors
+    /// Print errors only
     #[arg(long, short, global = true)]
     pub quiet: bool,
-    /// Print one line of JSON on standard output, and nothing else there
+    /// Print one line of JSON on standard output instead of text
     #[arg(long, global = true)]
     pub json: bool,
 }
 
-/// Options about a data file.
+/// Options for reading a data file.
 #[derive(Debug, Clone, Args, Default)]
 #[command(next_help_heading = "Data")]
 pub struct DataArgs {
-    /// Format, instead of guessing: libsvm, csv, tsv, space, jsonl, npy, npz or idx (.gz, .xz and .zst are opened)
+    /// Format: libsvm, csv, tsv, space, jsonl, npy, npz or idx [default: detected]
+    ///
+    /// Files that end in .gz, .xz or .zst are decompressed.
     #[arg(long, value_name = "NAME", value_parser = crate::args::values::format)]
     pub format: Option<evermargin_io::Format>,
-    /// Label column of a table, by name or by number counted from 1, or none
+    /// Label column: name, number from 1, or none [default: label, else the last column]
+    ///
+    /// With none, all columns are features. `predict` and `ask` look for the label column of the model.
     #[arg(long, value_name = "NAME|INDEX|none")]
     pub label: Option<String>,
-    /// Column of raw text, by name or number: its words become features (hashed tf-idf); may be given again
+    /// Column of text, by name or number, whose words become features (repeatable)
+    ///
+    /// Words are hashed and weighted by tf-idf.
     #[arg(long, value_name = "NAME|INDEX")]
     pub text: Vec<String>,
-    /// The columns of a table to use beside label and text, by name or number [default: all]
-    #[arg(long, value_name = "A,B,...", value_delimiter = ',')]
+    /// Columns to use in addition to label and text, by name or number [default: all]
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     pub columns: Option<Vec<String>>,
-    /// Whether the first row of a table is a header: yes or no [default: told by its look]
-    #[arg(long, value_name = "yes|no", value_parser = crate::args::values::yes_or_no)]
+    /// Whether the first row of a table is a header: yes or no [default: detected]
+    #[arg(long, value_name = "yes|no", hide_short_help = true, value_parser = crate::args::values::yes_or_no)]
     pub header: Option<bool>,
-    /// Labels in a file of their own, one a line, or .npy, or IDX; DATA then needs none (the two files of SVMlin)
-    #[arg(long, value_name = "FILE")]
+    /// Read the labels of DATA from this file: text with one label per line, .npy or IDX
+    ///
+    /// SVMlin keeps features and labels in two such files.
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub labels: Option<PathBuf>,
-    /// Use this part of the rows, counted from 1, both ends included: 1..1000, ..500 or 501..
+    /// Use only these rows, counted from 1, both ends included: 1..1000, ..500 or 501.. [default: all]
     #[arg(long, value_name = "A..B", value_parser = crate::args::values::rows)]
     pub rows: Option<values::Rows>,
-    /// This class against all others
-    #[arg(long, value_name = "CLASS", allow_hyphen_values = true)]
+    /// Learn this class against all others [default: all classes]
+    #[arg(long, value_name = "CLASS", hide_short_help = true, allow_hyphen_values = true)]
     pub positive: Option<String>,
-    /// Number of the first column in LIBSVM text: 0 or 1 [default: 1, or 0 where index 0 occurs]
-    #[arg(long, value_name = "0|1", value_parser = crate::args::values::whole::<u8>(0, 1))]
+    /// Number of the first column in LIBSVM text: 0 or 1 [default: 0 if index 0 occurs, else 1]
+    #[arg(long, value_name = "0|1", hide_short_help = true, value_parser = crate::args::values::whole::<u8>(0, 1))]
     pub index_base: Option<u8>,
-    /// Largest size of the file after decompression
+    /// Maximum size of the file in bytes after decompression
     #[arg(long, value_name = "N", hide_short_help = true, value_parser = crate::args::values::whole::<u64>(0, u64::MAX))]
     pub max_bytes: Option<u64>,
-    /// Longest line
+    /// Maximum length of a line in bytes
     #[arg(long, value_name = "BYTES", hide_short_help = true, value_parser = crate::args::values::whole::<usize>(0, u64::MAX))]
     pub max_line: Option<usize>,
-    /// Most columns
+    /// Maximum number of columns
     #[arg(long, value_name = "N", hide_short_help = true, value_parser = crate::args::values::whole::<usize>(0, u64::MAX))]
     pub max_columns: Option<usize>,
-    /// Most rows
+    /// Maximum number of rows
     #[arg(long, value_name = "N", hide_short_help = true, value_parser = crate::args::values::whole::<usize>(0, u64::MAX))]
     pub max_rows: Option<usize>,
-    /// Most values of a dense array or table
+    /// Maximum number of values of a dense array or table
     #[arg(long, value_name = "N", hide_short_help = true, value_parser = crate::args::values::whole::<usize>(0, u64::MAX))]
     pub max_cells: Option<usize>,
-    /// Maximum memory in bytes for a file that is read as a whole [default: three quarters of what is free, and at most 256 MiB
-    /// or 200 bytes per byte of the file, whichever is more]
+    /// Maximum memory in bytes for a file that is read as a whole
+    ///
+    /// The default is the smaller of two values: three quarters of the free memory; and 256 MiB or 200 bytes per byte of the
+    /// file, whichever is more.
     #[arg(long, value_name = "BYTES", hide_short_help = true, value_parser = crate::args::values::whole::<u64>(0, u64::MAX))]
     pub max_memory: Option<u64>,
 }
 
 impl DataArgs {
-    /// The same for another file of the kind: all of its rows, its own labels.
+    /// The same options for another file of the same form, with all of its rows and its own labels.
     pub fn for_another(&self) -> Self {
         Self { labels: None, rows: None, positive: None, ..self.clone() }
     }
 }
 
-/// Which labels a learner may see.
+/// Options that hide labels from the learner.
 #[derive(Debug, Args, Default)]
 #[command(next_help_heading = "Data")]
 pub struct HideArgs {
-    /// Text file, one split a line, of the numbers of the rows (from 1) whose labels may be used
+    /// Use only the labels of the rows listed in this file, and score with the others
+    ///
+    /// Each line of the file is one split: the numbers of its rows, counted from 1.
     #[arg(long, value_name = "FILE")]
     pub labeled_rows: Option<PathBuf>,
-    /// Line of that file [default: 1]
-    #[arg(long, value_name = "K", requires = "labeled_rows", value_parser = crate::args::values::from_one)]
+    /// Line of the file of --labeled-rows to use [default: 1]
+    #[arg(long, value_name = "K", hide_short_help = true, requires = "labeled_rows", value_parser = crate::args::values::from_one)]
     pub split: Option<u64>,
 }
 
-/// A learner and how to train it.
+/// Options that choose a learner and its training.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Learning")]
 pub struct LearnArgs {
-    #[arg(long, value_name = "NAME", help = learner_names(|_| true, DEFAULT_LEARNER), long_help = learner_list(|_| true, DEFAULT_LEARNER))]
+    #[arg(long, value_name = "NAME", help = learner_help(DEFAULT_LEARNER), long_help = learner_long_help(|_| true, DEFAULT_LEARNER))]
     pub learner: Option<String>,
     /// Kernel: rbf, linear, poly, sigmoid or precomputed [default: rbf]
     #[arg(long, value_name = "NAME")]
     pub kernel: Option<String>,
-    /// Power of the poly kernel [default: 3]
-    #[arg(long, value_name = "N", value_parser = crate::args::values::whole::<u32>(0, u32::MAX.into()))]
+    /// Degree of the poly kernel [default: 3]
+    #[arg(long, value_name = "N", hide_short_help = true, value_parser = crate::args::values::whole::<u32>(0, u32::MAX.into()))]
     pub degree: Option<u32>,
     /// Constant of the poly and sigmoid kernels [default: 0]
-    #[arg(long, value_name = "X", value_parser = crate::args::values::number)]
+    #[arg(long, value_name = "X", hide_short_help = true, value_parser = crate::args::values::number)]
     pub coef0: Option<f64>,
-    /// Largest violation of the optimality conditions that counts as solved [default: 0.001]
-    #[arg(long, value_name = "X", value_parser = crate::args::values::number)]
+    /// Stop when no optimality condition is violated by more than this [default: 0.001]
+    #[arg(long, value_name = "X", hide_short_help = true, value_parser = crate::args::values::number)]
     pub tolerance: Option<f64>,
-    /// Memory for kernel rows, in megabytes [default: 1000]
-    #[arg(long, value_name = "MB", value_parser = crate::args::values::whole::<usize>(0, u64::MAX))]
+    /// Memory for cached kernel rows, in megabytes [default: 1000]
+    #[arg(long, value_name = "MB", hide_short_help = true, value_parser = crate::args::values::whole::<usize>(0, u64::MAX))]
     pub cache_mb: Option<usize>,
-    /// Scaling: minmax, standard, range, unit, tfidf, divide=N or none [default: chosen from the data, and said]
+    /// Scaling: minmax, standard, range, unit, tfidf, divide=N or none [default: chosen from the data]
+    ///
+    /// minmax and standard scale each column, range scales all columns by one factor, unit scales each row to length 1. A note names
+    /// the scaling that was chosen.
     #[arg(long, value_name = "NAME", value_parser = crate::args::values::scaling)]
     pub scale: Option<evermargin::pipeline::train::ScalingChoice>,
-    /// Many classes: one-vs-one or one-vs-rest [default: what suits the learner]
-    #[arg(long, value_name = "SCHEME", value_parser = crate::args::values::multi)]
+    /// Reduction of more than two classes: one-vs-one or one-vs-rest [default: depends on the learner]
+    #[arg(long, value_name = "SCHEME", hide_short_help = true, value_parser = crate::args::values::multi)]
     pub multi: Option<evermargin::model::MulticlassScheme>,
-    /// Class weights: none, balanced (equal total weight per class), ratio (n_largest / n_class), or CLASS=WEIGHT,…
-    /// [default: none]
+    /// Class weights: none, balanced, ratio or CLASS=WEIGHT,… [default: none]
+    ///
+    /// balanced gives all classes the same total weight; ratio weights each class by n_largest / n_class.
     #[arg(long, value_name = "WEIGHTS", value_parser = crate::args::values::class_weight)]
     pub class_weight: Option<evermargin::estimators::ClassWeight>,
-    /// Weights of rows, one a line
-    #[arg(long, value_name = "FILE")]
+    /// Read row weights from this file, one weight per line [default: weight 1 for all rows]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub weights: Option<PathBuf>,
-    /// Any other parameter of the learner (repeatable)
+    /// Set any other parameter of the learner (repeatable)
+    ///
+    /// `evermargin learners NAME` prints the parameters.
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = crate::args::values::assignment)]
     pub set: Vec<(String, String)>,
-    /// Stop training after this time, with the model so far
-    #[arg(long, value_name = "S", value_parser = crate::args::values::number)]
+    /// Stop training after this time and keep the model reached so far [default: no limit]
+    #[arg(long, value_name = "SECONDS", value_parser = crate::args::values::number)]
     pub max_seconds: Option<f64>,
-    /// Stop each solver after this many steps, with the model so far; none = no limit
-    #[arg(long, value_name = "N", value_parser = crate::args::values::limit)]
+    /// Stop each solver after this number of steps and keep the model reached so far; none = no limit
+    #[arg(long, value_name = "N", hide_short_help = true, value_parser = crate::args::values::limit)]
     pub max_steps: Option<ParamValue>,
 }
 
-/// Sets a parameter that has a flag of its own; refuses one that has a value already.
+/// Sets a parameter from its own flag; refuses a parameter that already has a value.
 pub fn set_once(
     options: &mut TrainOptions,
     flag: &str,
@@ -221,8 +255,8 @@ pub fn set_once(
     options.set(name, value).map_err(Failure::usage)
 }
 
-/// Sets the width of the kernel where its flag is given. It need not be a parameter of the learner: training takes it from
-/// the options.
+/// Sets the width of the kernel if its flag is given. The learner need not have this parameter, because training takes it
+/// from the options.
 pub fn set_gamma(options: &mut TrainOptions, gamma: Option<Gamma>) -> Result<(), Failure> {
     let Some(gamma) = gamma else { return Ok(()) };
     refuse_twice(options, "--gamma", "gamma")?;
@@ -243,80 +277,60 @@ pub fn refuse_twice(options: &TrainOptions, flag: &str, name: &str) -> Result<()
     Err(Failure::Usage(format!("parameter {name} is given twice, {how}; give it once")))
 }
 
-/// The learner when none is named.
+/// The default learner of `fit` and `tune`.
 pub const DEFAULT_LEARNER: &str = "svc";
 
-/// The command line, with the help of `label` about the learners it takes.
+/// The command line, with the help texts that depend on the verb.
 pub fn command() -> clap::Command {
-    let kernel = "Kernel: rbf, linear, poly, sigmoid or precomputed [default: linear for submod-s3vm, qp-s3vm and parzen, \
-                  rbf for the others that take one]";
-    // a negative number is a value, which its parser refuses with what is allowed, and no option of its own
+    // A negative number is a value, which its parser refuses with what is allowed, and no option of its own.
     let negative = |arg: clap::Arg| {
         let takes_value = arg.get_action().takes_values() && !arg.is_positional();
         if takes_value { arg.allow_negative_numbers(true) } else { arg }
     };
     let all = Cli::command().mut_args(negative).mut_subcommands(|verb| verb.mut_args(negative));
-    all.mut_subcommand("label", |verb| {
+    let all = all.mut_subcommand("label", |verb| {
         verb.mut_arg("learner", |arg| {
             let default = crate::commands::label::DEFAULT_LEARNER;
-            arg.help(learner_names(|l| l.uses_unlabeled, default))
-                .long_help(learner_list(|l| l.uses_unlabeled, default))
+            arg.help(learner_help(default)).long_help(learner_long_help(|l| l.uses_unlabeled, default))
         })
-        .mut_arg("kernel", |arg| arg.help(kernel))
-    })
+        .mut_arg("kernel", |arg| {
+            arg.help(
+                "Kernel: rbf, linear, poly, sigmoid or precomputed [default: linear for submod-s3vm, qp-s3vm and \
+                 parzen, else rbf]",
+            )
+        })
+    });
+    let all = all.mut_subcommands(help::with_help_flags);
+    let template = help::template(&all);
+    all.help_template(template)
 }
 
-/// The learners of the registry, in a line.
-fn learner_names(which: fn(&EstimatorSpec) -> bool, default: &str) -> String {
-    let usual = ESTIMATORS.iter().filter(|e| which(e) && !e.baseline);
-    let names: Vec<&str> = usual.map(|e| e.name).collect();
-    let (last, others) = names.split_last().unwrap_or((&DEFAULT_LEARNER, &[]));
-    format!("Learner: {} or {last} [default: {default}]", others.join(", "))
+/// Short help of `--learner`.
+fn learner_help(default: &str) -> String {
+    format!("Learner; `evermargin learners` lists them [default: {default}]")
 }
 
-/// The learners of the registry, a line each.
-fn learner_list(which: fn(&EstimatorSpec) -> bool, default: &str) -> String {
-    let mut out = format!("Learner [default: {default}]:");
-    for learner in ESTIMATORS.iter().filter(|e| which(e) && !e.baseline) {
-        let _ = write!(out, "\n{}", learner_line(learner));
-    }
-    let baselines: Vec<_> = ESTIMATORS.iter().filter(|e| which(e) && e.baseline).collect();
-    if !baselines.is_empty() {
-        out.push_str("\nFor comparison:");
-    }
-    for learner in baselines {
-        let _ = write!(out, "\n{}", learner_line(learner));
-    }
-    out
+/// Long help of `--learner`, with the names of the learners of the registry.
+fn learner_long_help(which: fn(&EstimatorSpec) -> bool, default: &str) -> String {
+    let names = |baseline: bool| {
+        let names = ESTIMATORS.iter().filter(|e| which(e) && e.baseline == baseline).map(|e| e.name);
+        names.collect::<Vec<_>>().join(", ")
+    };
+    format!(
+        "{}\n\n{}; only for comparison: {}. `evermargin learners NAME` prints the parameters of one.",
+        learner_help(default),
+        names(false),
+        names(true)
+    )
 }
-
-/// The name and the summary of a learner, wrapped.
-fn learner_line(learner: &EstimatorSpec) -> String {
-    let width = ESTIMATORS.iter().map(|e| e.name.len()).max().unwrap_or(0) + 4;
-    let mut line = format!("  {:1$}", learner.name, width - 2);
-    let mut used = width;
-    for word in learner.summary.split(' ') {
-        let letters = word.chars().count() + 1;
-        if used + letters > HELP_WIDTH {
-            let _ = write!(line, "\n{:width$}", "");
-            used = width;
-        }
-        line = line + word + " ";
-        used += letters;
-    }
-    line.trim_end().to_string()
-}
-
-/// Letters in a line of help that clap leaves as they are.
-const HELP_WIDTH: usize = 88;
 
 impl LearnArgs {
-    /// The learner, and how to train it. What it does not take is refused here, before any file is read.
+    /// The learner and its training options. Parameters that the learner does not have are refused before any file is read.
     pub fn options(&self, common: &Common) -> Result<(&'static EstimatorSpec, TrainOptions), Failure> {
         self.options_for(self.learner.as_deref().unwrap_or(DEFAULT_LEARNER), common)
     }
 
-    /// The same for a learner that is known otherwise.
+    /// The same for the learner with this name, regardless of `--learner`.
     pub fn options_for(
         &self,
         name: &str,
@@ -361,7 +375,7 @@ mod tests {
     use super::*;
     use clap::error::ErrorKind;
 
-    /// The words of a command line that is complete but for the option.
+    /// The words of a command line with all required arguments and one option.
     fn line(verb: &clap::Command, option: &str, value: &str) -> Vec<String> {
         let positionals = verb.get_positionals().filter(|p| p.is_required_set()).map(|_| "x".to_string());
         let verb = ["evermargin".to_string(), verb.get_name().to_string()];
@@ -370,12 +384,12 @@ mod tests {
 
     fn refusal(words: Vec<String>) -> Option<clap::Error> {
         let error = command().try_get_matches_from(words).err()?;
-        // a value that was read, of an option that requires another one
+        // The value of an option that requires another option was accepted.
         (error.kind() != ErrorKind::MissingRequiredArgument).then_some(error)
     }
 
     #[test]
-    fn every_numeric_option_says_what_it_allows() {
+    fn refused_numbers_name_the_allowed_values() {
         let mut all = command();
         all.build();
         let mut numeric = 0;
@@ -389,9 +403,9 @@ mod tests {
                 for value in ["-1", "2.5", "abc", "99999999999999999999"] {
                     let Some(error) = refusal(line(verb, &option, value)) else { continue };
                     let text = error.to_string();
-                    let told = text.contains(&format!("invalid value '{value}' for '{option} <"));
+                    let named = text.contains(&format!("invalid value '{value}' for '{option} <"));
                     assert!(
-                        told && text.contains("must be "),
+                        named && text.contains("must be "),
                         "{} {option} {value}: {text}",
                         verb.get_name()
                     );

@@ -1,4 +1,4 @@
-//! Options of learners that learn one sample at a time: how samples are chosen, what is kept, what is told.
+//! Options of learners that learn one sample at a time: choice of samples, state, learning curve.
 
 use crate::args::set_once;
 use crate::failure::Failure;
@@ -8,45 +8,54 @@ use evermargin::pipeline::partial_fit::ONLINE;
 use evermargin::pipeline::train::TrainOptions;
 use std::path::PathBuf;
 
-/// Learning one sample at a time.
+/// Options for learning one sample at a time.
 #[derive(Debug, clap::Args, Default)]
 #[command(next_help_heading = "One sample at a time")]
 pub struct OnlineArgs {
-    /// How the next sample is chosen: random, active (nearest to the boundary), auto-active (the same, from a pool
-    /// that grows as needed) or gradient (worst first; reads labels, for comparison) [default: random]
+    /// Choice of the next sample: random, active, auto-active or gradient [default: random]
+    ///
+    /// active takes the sample nearest to the boundary among --pool random ones; auto-active does the same with a pool that grows as
+    /// needed; gradient takes the sample that violates its margin most, and reads labels for that (for comparison).
     #[arg(long, value_name = "NAME", conflicts_with = "resume", value_parser = select)]
     pub select: Option<String>,
-    /// Samples among which active and gradient choose: a number, 0 = all, or auto:P,ETA = as many as it takes to hold
-    /// one of the best share P with chance 1 − ETA [default: 59, which is auto:0.05,0.05]
-    #[arg(long, value_name = "N", conflicts_with = "resume", value_parser = crate::args::values::pool)]
+    /// Number of random samples among which active and gradient choose; 0 = all [default: 59]
+    ///
+    /// auto:P,ETA is the number that contains one of the best fraction P with probability 1 − ETA; 59 is auto:0.05,0.05.
+    #[arg(long, value_name = "N", hide_short_help = true, conflicts_with = "resume", value_parser = crate::args::values::pool)]
     pub pool: Option<usize>,
-    /// Most labels to look at [default: no limit]
+    /// Maximum number of labels that the learner may use [default: no limit]
     #[arg(long, value_name = "N", conflicts_with = "resume", value_parser = crate::args::values::from_one)]
     pub labels_budget: Option<u64>,
-    /// When to stop choosing: margin (no sample left inside it), plateau (support vectors settle), cross-validated or
-    /// never [default: margin; never where samples come at random]
-    #[arg(long, value_name = "RULE", conflicts_with = "resume", value_parser = stop)]
+    /// Rule for ending the choice of samples: margin, plateau, cross-validated or never [default: margin, with random samples never]
+    ///
+    /// margin stops when no sample is left inside the margin, plateau when the support vectors no longer change much.
+    #[arg(long, value_name = "RULE", hide_short_help = true, conflicts_with = "resume", value_parser = stop)]
     pub stop: Option<String>,
-    /// Passes over the data [default: 1]
-    #[arg(long, value_name = "N", value_parser = crate::args::values::from_one)]
+    /// Number of passes over the data [default: 1]
+    #[arg(long, value_name = "N", hide_short_help = true, value_parser = crate::args::values::from_one)]
     pub epochs: Option<u64>,
-    /// File for the state of the learner, from which it can go on
+    /// Write the state of the learner to this file, for --resume
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
-    /// Go on from a state with the rows of DATA; learner, parameters, scaling and classes are those of the state
+    /// Continue training from this state with the rows of DATA
+    ///
+    /// Learner, parameters, scaling and classes are those of the state.
     #[arg(long, value_name = "STATE", conflicts_with_all = ["probability", "threshold"])]
     pub resume: Option<PathBuf>,
-    /// Resume a state that was made at another CPU level; results diverge from those of its machine in the last bits
-    #[arg(long, requires = "resume")]
+    /// Resume a state from a CPU with other features; results may differ in their last bits
+    #[arg(long, hide_short_help = true, requires = "resume")]
     pub force: bool,
-    /// File for the learning curve, tab separated: labels, learned, support_count, accuracy, g_means
-    #[arg(long, value_name = "FILE", conflicts_with = "resume")]
+    /// Write the learning curve to this file, tab separated
+    ///
+    /// Columns: labels, learned, support_count, accuracy, g_means.
+    #[arg(long, value_name = "FILE", hide_short_help = true, conflicts_with = "resume")]
     pub curve: Option<PathBuf>,
-    /// Data on which the curve is scored [default: all labeled rows of DATA]
-    #[arg(long, value_name = "DATA", requires = "curve")]
+    /// Score the learning curve on this data [default: all labeled rows of DATA]
+    #[arg(long, value_name = "DATA", hide_short_help = true, requires = "curve")]
     pub test: Option<PathBuf>,
-    /// File for rows whose label the model does not believe, tab separated, the worst first: row, label, predicted,
-    /// margin (any learner)
+    /// Write the rows that are probably mislabeled to this file, the worst first (any learner)
+    ///
+    /// Tab separated: row, label, predicted, margin.
     #[arg(long, value_name = "FILE")]
     pub suspects: Option<PathBuf>,
 }
@@ -64,7 +73,7 @@ fn stop(text: &str) -> Result<String, String> {
 }
 
 impl OnlineArgs {
-    /// Sets the parameters these options stand for; refuses those the learner does not have.
+    /// Sets the parameters of these options; refuses those that the learner does not have.
     pub fn apply(&self, learner: &EstimatorSpec, options: &mut TrainOptions) -> Result<(), Failure> {
         let named: [(&str, &str, Option<ParamValue>); 6] = [
             ("--select", "select", self.select.clone().map(Into::into)),
@@ -79,14 +88,14 @@ impl OnlineArgs {
             if !learner.takes(name) {
                 let able: Vec<&str> = ESTIMATORS.iter().filter(|l| l.takes(name)).map(|l| l.name).collect();
                 return Err(Failure::Usage(format!(
-                    "{option}: learner {} has no such choice; with --learner {} it works",
+                    "{option}: learner {} does not have this option; --learner {} does",
                     learner.name,
                     able.join(" or ")
                 )));
             }
             set_once(options, option, name, value)?;
         }
-        // a sample that came at random says little about those that are left
+        // The margin of a randomly chosen sample says little about the remaining samples.
         let random = options.params.get("select").is_none_or(|s| s.as_str() == Some("random"));
         if random && (self.labels_budget.is_some() || self.curve.is_some()) {
             options.params.entry("stop".into()).or_insert_with(|| "never".into());
@@ -94,7 +103,7 @@ impl OnlineArgs {
         if self.state.is_some() && !ONLINE.iter().any(|(name, _)| *name == learner.name) {
             let names: Vec<&str> = ONLINE.iter().map(|(name, _)| *name).collect();
             return Err(Failure::Usage(format!(
-                "--state: learner {} cannot go on, so it has no state; {} can",
+                "--state: learner {} cannot be resumed, so it has no state; {} can",
                 learner.name,
                 names.join(", ")
             )));
@@ -102,7 +111,7 @@ impl OnlineArgs {
         Ok(())
     }
 
-    /// Whether the rows are needed again after learning.
+    /// Whether the rows are needed again after training.
     pub fn needs_rows(&self) -> bool {
         self.suspects.is_some() || (self.curve.is_some() && self.test.is_none())
     }

@@ -1,4 +1,4 @@
-//! Options of learners that use rows without a label, and what is told about them.
+//! Options of learners that use rows without a label, and the report on such a training.
 
 use crate::args::refuse_twice;
 use crate::failure::Failure;
@@ -15,45 +15,53 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Learning with few labels, and what to tell about it.
+/// Options for learning with few labels.
 #[derive(Debug, clap::Args, Default)]
 #[command(next_help_heading = "Few labels")]
 pub struct SemiArgs {
     #[command(flatten)]
     pub unlabeled: UnlabeledArgs,
-    /// Do not hold the answer against what the labels alone would give, which costs several more trainings
-    #[arg(long)]
+    /// Do not compare with training on the labeled rows alone, which takes several more trainings
+    #[arg(long, hide_short_help = true)]
     pub no_compare: bool,
-    /// How submod-s3vm chooses: polished, thesis (lazy greedy as printed) or plain, as --set variant=NAME [default: polished]
-    #[arg(long, value_name = "NAME")]
+    /// Variant of submod-s3vm: polished, thesis or plain [default: polished]
+    ///
+    /// thesis is the lazy greedy algorithm as printed. The same as --set variant=NAME.
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
     pub variant: Option<String>,
 }
 
-/// What is known about rows without a label.
+/// Options about rows without a label.
 #[derive(Debug, clap::Args, Default)]
 #[command(next_help_heading = "Few labels")]
 pub struct UnlabeledArgs {
-    /// Share of the second class among the rows without a label: a number, labels (as among those with one) or auto
-    /// (estimated); of many classes one share each, in order: 0.2,0.3,0.5 [default: auto for auto and submod-s3vm, else labels]
+    /// Share of the second class among unlabeled rows: a number, labels or auto [default: auto for auto and submod-s3vm, else labels]
+    ///
+    /// labels is the share among the labeled rows; auto estimates it. For more than two classes, give one share per class in the
+    /// order of the classes: 0.2,0.3,0.5
     #[arg(long, value_name = "SHARE", value_parser = crate::args::values::ratio, allow_hyphen_values = true)]
     pub ratio: Option<ParamValue>,
-    /// Deform the kernel of the learner along a graph of all rows, so that functions vary little where rows are dense: weight
-    /// of the graph, and what else it takes, as in 100,n_neighbors=10,power=2,normalized=false,n_landmarks=500
-    #[arg(long, value_name = "WEIGHT", value_parser = crate::args::values::warp)]
+    /// Deform the kernel of any learner along a graph of all rows, with this weight [default: off]
+    ///
+    /// The functions of the deformed kernel vary little where rows are dense. Further parameters follow the weight:
+    /// 100,n_neighbors=10,power=2,normalized=false,n_landmarks=500
+    #[arg(long, value_name = "WEIGHT", hide_short_help = true, value_parser = crate::args::values::warp)]
     pub warp: Option<DeformedKernelParams>,
-    /// Graph for auto, lapsvm, laprls, sparse-lap, label-propagation and --warp in place of nearest neighbors: a text file, one edge a line, as in `12 40 0.7` (two
-    /// rows counted from 1, and a weight if it is not 1)
-    #[arg(long, value_name = "FILE")]
+    /// Read the graph of the rows from this file [default: nearest neighbors]
+    ///
+    /// For auto, lapsvm, laprls, sparse-lap, label-propagation and --warp. A text file with one edge per line, as in `12 40 0.7`: two
+    /// rows, counted from 1, and a weight, which is 1 if it is left out.
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub graph: Option<PathBuf>,
 }
 
 impl SemiArgs {
-    /// Sets what these options stand for.
+    /// Sets the training options of these arguments.
     pub fn apply(&self, learner: &EstimatorSpec, options: &mut TrainOptions) -> Result<(), Failure> {
         options.compare = !self.no_compare;
         if let Some(variant) = &self.variant {
             if !learner.takes("variant") {
-                return Err(Failure::Usage(format!("--variant: learner {} has none", learner.name)));
+                return Err(Failure::Usage(format!("--variant: learner {} has no variants", learner.name)));
             }
             refuse_twice(options, "--variant", "variant")?;
             options.parse("variant", variant).map_err(Failure::usage)?;
@@ -63,7 +71,7 @@ impl SemiArgs {
 }
 
 impl UnlabeledArgs {
-    /// Reads the graph of `rows` rows, if one is given.
+    /// Reads the graph of `rows` rows, if one was given.
     pub fn read_graph(&self, rows: usize, options: &mut TrainOptions) -> Result<(), Failure> {
         if let Some(path) = &self.graph {
             options.graph =
@@ -72,7 +80,7 @@ impl UnlabeledArgs {
         Ok(())
     }
 
-    /// Sets what these options stand for; refuses a ratio for learners that have none.
+    /// Sets the training options of these arguments; refuses a ratio for learners without one.
     pub fn apply(&self, learner: &EstimatorSpec, options: &mut TrainOptions) -> Result<(), Failure> {
         options.warp.clone_from(&self.warp);
         let Some(ratio) = &self.ratio else { return Ok(()) };
@@ -90,23 +98,23 @@ impl UnlabeledArgs {
     }
 }
 
-/// How well the labels given agree with the truth on rows that had none.
+/// Agreement of inferred labels with the true labels, on rows whose label the learner did not see.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct TransductionSummary {
-    /// Rows scored.
+    /// Number of scored rows.
     pub rows: usize,
-    /// Share of them that is right.
+    /// Fraction of correct labels.
     pub accuracy: Option<f64>,
-    /// Share of the second of two classes that was found.
+    /// Fraction of rows of the second of two classes that were assigned to it.
     pub sensitivity: Option<f64>,
-    /// Share of the first of two classes that was found.
+    /// Fraction of rows of the first of two classes that were assigned to it.
     pub specificity: Option<f64>,
-    /// Matthews' correlation.
+    /// Matthews correlation coefficient.
     pub mcc: Option<f64>,
 }
 
 impl TransductionSummary {
-    /// Scores `class` where `truth` is known and `given` is not; `classes` are those of the learner.
+    /// Scores `class` on rows whose `truth` is known and whose label was not `given`; `classes` are those of the learner.
     pub fn new(class: &[u32], given: &[bool], truth: &Labels, classes: &[String]) -> Self {
         let number = |c: u32| classes.iter().position(|k| *k == truth.classes[c as usize]);
         let known = |i: usize| truth.of[i].map(|c| number(c).map_or(u32::MAX, |at| at as u32));
@@ -132,7 +140,7 @@ impl TransductionSummary {
     }
 }
 
-/// What a semi-supervised learner adds to the line of `--json`.
+/// Keys that a semi-supervised training adds to `--json`.
 pub fn keys(semi: &Semi, truth: Option<&Labels>, classes: &[String]) -> Map<String, Value> {
     let unlabeled = semi.given.iter().filter(|g| !**g).count();
     let score = |class: &[u32]| {
@@ -162,7 +170,7 @@ pub fn keys(semi: &Semi, truth: Option<&Labels>, classes: &[String]) -> Map<Stri
     }
 }
 
-/// The candidates of `auto`: accuracy on held-out labels with its interval, seconds, weight.
+/// Appends the table of the candidates of `auto`: held-out accuracy with its interval, seconds and weight.
 fn candidate_table(out: &mut String, candidates: &[ParamValue], facts: &ParamValues) {
     let number = |row: &ParamValues, key: &str| row.get(key).and_then(ParamValue::as_f64);
     let _ = write!(
@@ -198,7 +206,7 @@ fn candidate_table(out: &mut String, candidates: &[ParamValue], facts: &ParamVal
     }
 }
 
-/// How `auto` came to its weights, in sentences; none for other learners.
+/// Explanation of the weights of `auto` in sentences; none for other learners.
 pub fn explanation(semi: &Semi) -> Option<String> {
     let Some(ParamValue::List(candidates)) = semi.facts.get("candidates") else { return None };
     let number = |row: &ParamValues, key: &str| row.get(key).and_then(ParamValue::as_f64);
@@ -214,11 +222,11 @@ pub fn explanation(semi: &Semi) -> Option<String> {
         "No label could be held out, because each class has only one."
     };
     let mut out = format!(
-        "{held_out} The weight of a candidate is a prior ({:.2} for each \
-         of the two families of labels alone, 1 for each other family; members of a family share it) times \
-         exp(-{} l (log-loss + error)) of the held-out labels, where l is the number of labels, at most 100. With few labels per \
-         class, stability when labels are held out, agreement with the other families and the cut of the graph count, too, here with weight {:.2}. \
-         The labels are the weighted mean of the candidates' probabilities.",
+        "{held_out} The weight of a candidate is a prior times exp(-{1} l (log-loss + error)), where log-loss and error are those on the \
+         held-out labels and l is the number of labels, at most 100. The prior is {0:.2} for each of the two families that use labels \
+         alone and 1 for each other family; members of a family share it. With few labels per class, stability when labels are held \
+         out, agreement with the other families and the cut of the graph also count, here with weight {2:.2}. The labels are the \
+         weighted mean of the candidates' probabilities.",
         number(&semi.facts, "prior_of_labels_alone").unwrap_or(1.0),
         number(&semi.facts, "evidence_rate").unwrap_or(0.0),
         label_free,
@@ -231,7 +239,7 @@ pub fn explanation(semi: &Semi) -> Option<String> {
                 let (low, high) = (number(row, "accuracy_low"), number(row, "accuracy_high"));
                 let _ = write!(
                     out,
-                    ": {:.1} % of the held-out labels right, log-loss {:.3}; so many labels leave {:.0} to {:.0} % possible.",
+                    ": {:.1} % of the held-out labels right (90 % interval {2:.0} to {3:.0} %), log-loss {1:.3}.",
                     100.0 * accuracy,
                     number(row, "log_loss").unwrap_or(0.0),
                     100.0 * low.unwrap_or(0.0),
@@ -260,7 +268,7 @@ pub fn explanation(semi: &Semi) -> Option<String> {
     Some(out)
 }
 
-/// The same for people.
+/// Text about a semi-supervised training.
 pub fn text(semi: &Semi, truth: Option<&Labels>, classes: &[String]) -> String {
     let unlabeled = semi.given.iter().filter(|g| !**g).count();
     let mut out = String::new();
@@ -316,10 +324,11 @@ pub fn text(semi: &Semi, truth: Option<&Labels>, classes: &[String]) -> String {
                 alone.folds,
                 percent(with),
                 percent(without),
-                if alone.shows_harm() { ": they may hurt here" } else { "" }
+                if alone.shows_harm() { ": unlabeled rows may reduce the accuracy here" } else { "" }
             );
         }
-        None => out.push_str("\nheld-out labels: too few of some class to tell whether unlabeled rows help"),
+        None => out
+            .push_str("\nheld-out labels: a class has too few of them to decide whether unlabeled rows help"),
     }
     out
 }

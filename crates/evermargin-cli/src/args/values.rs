@@ -1,4 +1,4 @@
-//! Small languages inside option values: ranges, grids, weights, assignments.
+//! Parsers of option values: ranges, grids, weights, assignments.
 
 use evermargin::active::pool_size;
 use evermargin::estimators::ClassWeight;
@@ -11,21 +11,21 @@ use evermargin_io::Format;
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
-/// A part of the rows, counted from 1, both ends included.
+/// A range of rows, counted from 1, both ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rows {
     /// First row.
     pub first: usize,
-    /// Last row, or the end.
+    /// Last row; none = the last row of the file.
     pub last: Option<usize>,
 }
 
-/// Values to try.
+/// Values that `tune` tries for a parameter.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Grid {
-    /// From and to, evenly spaced on a log scale.
+    /// First and last value, evenly spaced on a log scale.
     Range(f64, f64),
-    /// These.
+    /// The values themselves.
     List(Vec<f64>),
 }
 
@@ -48,7 +48,7 @@ impl Grid {
     }
 }
 
-/// Rounded to six significant digits, so that what is printed is what was used.
+/// Rounds to six significant digits, so that printed values equal those used.
 pub fn six_digits(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)
 }
@@ -61,7 +61,7 @@ pub fn number(text: &str) -> Result<f64, String> {
     }
 }
 
-/// What the core reads from a word; its error without the name of the parameter, which clap puts before it.
+/// Parses a word of the core. The error has no parameter name, because clap prints the flag before it.
 pub fn word<T: FromStr<Err = evermargin::Error>>(text: &str) -> Result<T, String> {
     text.parse().map_err(|e| match e {
         evermargin::Error::Parameter { allowed, .. } => format!("must be {allowed}"),
@@ -74,17 +74,17 @@ pub fn gamma(text: &str) -> Result<Gamma, String> {
     word(text)
 }
 
-/// `labels`, `auto`, a share, or one share a class.
+/// `labels`, `auto`, a share, or one share per class.
 pub fn ratio(text: &str) -> Result<ParamValue, String> {
     ParamKind::Ratio.parse(text).ok_or_else(|| format!("must be {}", ParamKind::Ratio))
 }
 
-/// `none`, or a whole number from 1 on.
+/// `none`, or a whole number of 1 or more.
 pub fn limit(text: &str) -> Result<ParamValue, String> {
     ParamKind::Limit.parse(text).ok_or_else(|| format!("must be {}", ParamKind::Limit))
 }
 
-/// A weight, then parameters of the deformation as NAME=VALUE, with commas between.
+/// A weight, followed by parameters of the deformed kernel as NAME=VALUE, separated by commas.
 pub fn warp(text: &str) -> Result<DeformedKernelParams, String> {
     let mut parts = text.split(',');
     let mut given = ParamValues::new();
@@ -98,12 +98,12 @@ pub fn warp(text: &str) -> Result<DeformedKernelParams, String> {
     DeformedKernelParams::parse(&given).map_err(|e| e.to_string())
 }
 
-/// A whole number from 1.
+/// A whole number of 1 or more.
 pub fn from_one(text: &str) -> Result<u64, String> {
     whole(1, u64::MAX)(text)
 }
 
-/// A whole number in a range, which the error states.
+/// A whole number in a range; the error names the range.
 pub fn whole<T: TryFrom<u64>>(
     min: u64,
     max: u64,
@@ -122,7 +122,7 @@ pub fn whole<T: TryFrom<u64>>(
     }
 }
 
-/// The size of a pool: a number, 0 for all, or `auto:P,ETA`.
+/// The size of a pool: a number, 0 for all samples, or `auto:P,ETA`.
 pub fn pool(text: &str) -> Result<usize, String> {
     let wrong = || "must be a whole number or auto:P,ETA with both between 0 and 1".to_string();
     let Some(shares) = text.strip_prefix("auto:") else { return text.parse().map_err(|_| wrong()) };
@@ -161,12 +161,12 @@ pub fn rows(text: &str) -> Result<Rows, String> {
     Ok(rows)
 }
 
-/// A scaling by name, or `divide=N`.
+/// The name of a scaling, or `divide=N`.
 pub fn scaling(text: &str) -> Result<ScalingChoice, String> {
     word(text)
 }
 
-/// A multi-class scheme.
+/// The name of a multiclass scheme.
 pub fn multi(text: &str) -> Result<MulticlassScheme, String> {
     word(text)
 }
@@ -191,18 +191,18 @@ pub fn class_weight(text: &str) -> Result<ClassWeight, String> {
     Ok(ClassWeight::Explicit(map))
 }
 
-/// What a threshold is chosen for.
+/// The name of the score for which a threshold is chosen.
 pub fn threshold(text: &str) -> Result<Criterion, String> {
     word(text)
 }
 
-/// `name=value`; the parameter of that name says what the value is.
+/// `NAME=VALUE`; the type of the value depends on the parameter.
 pub fn assignment(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').ok_or("must be NAME=VALUE")?;
     Ok((name.trim().replace('-', "_"), value.trim().trim_matches('"').into()))
 }
 
-/// A parameter and values to try: NAME=GRID; a list may hold any number.
+/// A parameter and its values to try: `NAME=GRID`. A list may have numbers of any sign.
 pub fn axis(text: &str) -> Result<(String, Grid), String> {
     let (name, values) = text.split_once('=').ok_or("must be NAME=GRID")?;
     let wrong = || "must be NAME=FROM..TO with positive numbers, or NAME=A,B,… with any numbers".to_string();
@@ -216,7 +216,7 @@ pub fn axis(text: &str) -> Result<(String, Grid), String> {
     Ok((name.trim().replace('-', "_"), grid))
 }
 
-/// `0.1..100`, `0.1,1,10` or `1`; all positive.
+/// `0.1..100`, `0.1,1,10` or `1`, all positive.
 pub fn grid(text: &str) -> Result<Grid, String> {
     let wrong = || "must be FROM..TO or a list A,B,… of positive numbers".to_string();
     let positive = |t: &str| number(t).ok().filter(|v| *v > 0.0).ok_or_else(wrong);
@@ -234,7 +234,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn grids_are_log_spaced_lists_are_sorted() {
+    fn ranges_are_log_spaced_and_lists_are_sorted() {
         assert_eq!(grid("0.1..100").unwrap().values(4), [0.1, 1.0, 10.0, 100.0]);
         assert_eq!(grid("10,1,10").unwrap().values(9), [1.0, 10.0]);
         assert_eq!(grid("4").unwrap().values(9), [4.0]);
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_numbers_state_their_range() {
+    fn errors_of_whole_numbers_name_the_range() {
         assert_eq!(whole::<u32>(0, 9)("7"), Ok(7));
         assert_eq!(whole::<u64>(0, u64::MAX)("18446744073709551615"), Ok(u64::MAX));
         for text in ["-1", "2.5", "abc", "", "0"] {
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_count_from_one() {
+    fn rows_are_counted_from_one() {
         assert_eq!(rows("2..5").unwrap(), Rows { first: 2, last: Some(5) });
         assert_eq!(rows("..5").unwrap(), Rows { first: 1, last: Some(5) });
         assert_eq!(rows("7..").unwrap(), Rows { first: 7, last: None });
@@ -267,14 +267,14 @@ mod tests {
     }
 
     #[test]
-    fn words_and_numbers_are_assigned() {
+    fn assignments_are_split_at_the_equals_sign() {
         assert_eq!(assignment("max-steps=5").unwrap(), ("max_steps".into(), "5".into()));
         assert_eq!(assignment("kernel=rbf").unwrap(), ("kernel".into(), "rbf".into()));
         assert!(assignment("kernel").is_err());
     }
 
     #[test]
-    fn pools_are_numbers_or_promises() {
+    fn pools_are_numbers_or_computed_from_probabilities() {
         assert_eq!((pool("59"), pool("0"), pool("auto:0.05,0.05")), (Ok(59), Ok(0), Ok(59)));
         for wrong in ["", "-1", "auto", "auto:", "auto:0.05", "auto:0,0.5", "auto:1,1", "auto:x,0.5"] {
             assert!(pool(wrong).is_err(), "{wrong}");
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn class_weights_name_classes_once() {
+    fn class_weights_name_each_class_once() {
         let ClassWeight::Explicit(map) = class_weight("a=2,b=0.5").unwrap() else { panic!() };
         assert_eq!((map["a"], map["b"]), (2.0, 0.5));
         for wrong in ["a", "a=0", "a=-1", "a=1,a=2", "a=x"] {
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn thresholds_are_named_as_they_are_written() {
+    fn names_of_thresholds_are_parsed_and_printed_alike() {
         for text in ["g-means", "f1", "accuracy", "mcc", "break-even", "rate=0.2"] {
             assert_eq!(threshold(text).unwrap().name(), text);
         }

@@ -1,5 +1,6 @@
-//! `evermargin ask`: the rows that are worth a label.
+//! `evermargin ask`: the rows that a person should label next.
 
+use crate::args::help::examples;
 use crate::args::{Common, DataArgs, HideArgs};
 use crate::commands::ask_batch::{self, Labeled};
 use crate::commands::convert::read_model;
@@ -24,32 +25,39 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Name the rows that are worth a label
+/// Choose the rows that a person should label next
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  evermargin ask new.csv --model species.evm -n 20 -o questions.tsv\n\n\
-    From a few labels to a model and back:\n  \
-    evermargin fit all.csv --labeled-rows first.txt -o m.evm\n  \
-    evermargin ask all.csv --labeled-rows first.txt --model m.evm")]
+#[command(after_help = examples(
+    "",
+    &["evermargin generate two-moons -o moons.csv", "echo 1 2 3 4 5 6 7 8 > few.txt", "evermargin fit moons.csv --labeled-rows few.txt -o few.evm"],
+    [
+        ("Choose the 5 unlabeled rows nearest to the boundary of a model", "evermargin ask moons.csv --labeled-rows few.txt --model few.evm -n 5"),
+        ("Choose 20 rows at random, without a model", "evermargin ask moons.csv --labeled-rows few.txt --strategy random -n 20 -o rows.tsv"),
+    ],
+))]
 pub struct AskArgs {
-    /// Data, in any format `fit` reads; rows that have a label are passed over; - is standard input
+    /// Data in any format of `fit`; rows with a label are skipped; - is standard input
     pub data: PathBuf,
-    /// Model whose doubts are asked about
+    /// Model whose most uncertain rows are chosen; not needed by the strategies submod and random
     #[arg(long, value_name = "MODEL")]
     pub model: Option<PathBuf>,
-    /// Most rows to ask about
+    /// Maximum number of rows to choose
     #[arg(short = 'n', long = "number", value_name = "N", default_value_t = 10, value_parser = crate::args::values::from_one)]
     pub number: u64,
-    /// How rows are chosen: margin (nearest to the boundary), small-pool (the nearest of a random pool, a new
-    /// one for each: questions differ more), gate (rows inside the margin, as they come), diverse (rows inside the margin
-    /// that speak for the others there), submod (where the labels disagree and rows are dense, unlike each other; needs no model;
-    /// for comparison) or random
+    /// Strategy: margin, small-pool, gate, diverse, submod or random
+    ///
+    /// margin takes the rows nearest to the boundary; small-pool, for each choice, the nearest row of a new random pool, so that rows
+    /// differ more; gate the first rows inside the margin, in the order of the file; diverse rows inside the margin that represent
+    /// the others there; submod rows in dense regions where the labels disagree, unlike each other (needs no model; for
+    /// comparison); random needs no model.
     #[arg(long, value_name = "NAME", default_value = "margin", value_parser = strategy)]
     pub strategy: Strategy,
-    /// Rows of a small pool: a number, 0 = all, or auto:P,ETA = as many as it takes to hold one of the best share P
-    /// with chance 1 − ETA [default: 59, which is auto:0.05,0.05]
-    #[arg(long, value_name = "N", value_parser = crate::args::values::pool)]
+    /// Number of random rows in a pool of small-pool; 0 = all [default: 59]
+    ///
+    /// auto:P,ETA is the number that contains one of the best fraction P with probability 1 − ETA; 59 is auto:0.05,0.05.
+    #[arg(long, value_name = "N", hide_short_help = true, value_parser = crate::args::values::pool)]
     pub pool: Option<usize>,
-    /// File for the rows, tab separated; - is standard output [default: standard output; with --json nowhere]
+    /// Write the rows to this file, tab separated; - is standard output [default: standard output; none with --json]
     #[arg(long, short, value_name = "OUT")]
     pub output: Option<PathBuf>,
     #[command(flatten)]
@@ -62,7 +70,7 @@ pub struct AskArgs {
     pub hide: HideArgs,
 }
 
-/// How rows are chosen.
+/// Strategy for choosing rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Strategy {
     Margin,
@@ -100,8 +108,8 @@ fn strategy(text: &str) -> Result<Strategy, String> {
     Strategy::ALL.into_iter().find(|s| s.name() == text).ok_or_else(|| format!("must be one of {names}"))
 }
 
-/// What a model says of the candidates.
-struct Opinion {
+/// Predictions of a model for the candidates.
+struct Scored {
     classifier: Classifier,
     predictions: Predictions,
     closeness: Vec<f64>,
@@ -118,7 +126,7 @@ pub fn run(args: &AskArgs, common: &Common, started: Instant) -> Result<(), Fail
     };
     if !source.absent.is_empty() {
         return Err(Failure::Usage(
-            "ask looks at every view the model was trained on; name them with --view".into(),
+            "ask needs every view that the model was trained on; name them with --view".into(),
         ));
     }
     console::note(common, &source.data.notes);
@@ -132,10 +140,10 @@ pub fn run(args: &AskArgs, common: &Common, started: Instant) -> Result<(), Fail
     let about = |e| Failure::about(&args.data, e);
     let together = matches!(args.strategy, Strategy::Diverse | Strategy::Submod).then(|| x.clone());
     let watch = Watcher::start(common, None)?;
-    let opinion = classifier.map(|c| opinion(c, x)).transpose().map_err(about)?;
+    let scored = classifier.map(|c| score(c, x)).transpose().map_err(about)?;
     let number = usize::try_from(args.number).unwrap_or(usize::MAX);
     let limit = groups.as_ref().map(Groups::limit).transpose()?;
-    let chosen = match (&together, &labeled, &opinion) {
+    let chosen = match (&together, &labeled, &scored) {
         (Some(x), Some(labeled), o) => {
             let model = o.as_ref().map(|o| &o.classifier);
             ask_batch::submod(model, x, labeled, number, limit.as_ref(), &watch).map_err(about)?
@@ -144,7 +152,7 @@ pub fn run(args: &AskArgs, common: &Common, started: Instant) -> Result<(), Fail
             ask_batch::diverse(&o.classifier, x, &o.closeness, number, limit.as_ref(), &watch)
                 .map_err(about)?
         }
-        _ => choose(args, common.seed, numbers.len(), opinion.as_ref(), limit.as_ref()),
+        _ => choose(args, common.seed, numbers.len(), scored.as_ref(), limit.as_ref()),
     };
     let seconds = watch.seconds();
     watch.finish();
@@ -153,7 +161,7 @@ pub fn run(args: &AskArgs, common: &Common, started: Instant) -> Result<(), Fail
 
     let output = if to_stdout { Some(PathBuf::from("-")) } else { args.output.clone() };
     if let Some(output) = &output {
-        write_atomic(output, table(&chosen, &numbers, opinion.as_ref()).as_bytes())?;
+        write_atomic(output, table(&chosen, &numbers, scored.as_ref()).as_bytes())?;
     }
     let text = summary(args, &chosen, numbers.len(), seconds);
     if to_stdout {
@@ -170,27 +178,29 @@ pub fn run(args: &AskArgs, common: &Common, started: Instant) -> Result<(), Fail
     console::answer(common, &json, &text)
 }
 
-/// Refuses what contradicts itself before any file is read; says whether rows go to standard output.
+/// Refuses contradictory options before any file is read; returns whether rows go to standard output.
 fn check(args: &AskArgs, common: &Common) -> Result<bool, Failure> {
     let to_stdout = args.output.as_deref().map_or(!common.json, |o| o == Path::new("-"));
     if to_stdout && common.json {
-        return Err(Failure::Usage("-o - and --json both want standard output; give OUT a file".into()));
+        return Err(Failure::Usage("-o - and --json both need standard output; write OUT to a file".into()));
     }
     let strategy = args.strategy.name();
     if args.pool.is_some() && args.strategy != Strategy::SmallPool {
-        return Err(Failure::Usage(format!("--pool: strategy {strategy} has no pool; small-pool has")));
+        return Err(Failure::Usage(format!(
+            "--pool: strategy {strategy} has no pool; only small-pool has one"
+        )));
     }
     if args.model.is_none() && !matches!(args.strategy, Strategy::Random | Strategy::Submod) {
         let data = quoted(&args.data);
         return Err(Failure::Usage(format!(
-            "strategy {strategy} needs --model MODEL: label a few rows (--strategy random names some), write their \
+            "strategy {strategy} needs --model MODEL: label a few rows (--strategy random chooses some), write their \
              numbers into a file and train on them: evermargin fit {data} --labeled-rows FILE -o MODEL"
         )));
     }
     let stdin = Path::new("-");
     if args.data == stdin && args.model.as_deref() == Some(stdin) {
         return Err(Failure::Usage(
-            "MODEL and DATA cannot both be standard input; give one of them a file".into(),
+            "MODEL and DATA cannot both be standard input; use a file for one of them".into(),
         ));
     }
     Files::default()
@@ -218,8 +228,8 @@ fn candidates(
     let known = data.labels.of.len() - open.len();
     if open.is_empty() {
         return Err(Failure::Failed(format!(
-            "{}: every row has a label, so there is nothing to ask; a row without one has ? or an empty cell \
-             there (--labeled-rows hides labels)",
+            "{}: every row has a label, so there is nothing to ask; a row without one has ? or an empty label \
+             cell (--labeled-rows hides labels)",
             args.data.display()
         )));
     }
@@ -227,23 +237,23 @@ fn candidates(
         return Ok((numbers, data.x, groups));
     }
     let verb = if known == 1 { "has a label and is" } else { "have a label and are" };
-    console::note(common, &[format!("{} {verb} passed over", count(known, "row"))]);
+    console::note(common, &[format!("{} {verb} skipped", count(known, "row"))]);
     let groups = groups.map(|groups| groups.select(&open));
     Ok((open.iter().map(|&i| numbers[i]).collect(), data.x.view().select(&open), groups))
 }
 
-fn opinion(classifier: Classifier, x: Matrix) -> evermargin::error::Result<Opinion> {
+fn score(classifier: Classifier, x: Matrix) -> evermargin::error::Result<Scored> {
     let predictions = classifier.predict(x)?;
     let closeness = closeness_of(classifier.scheme, classifier.classes.len(), &predictions);
-    Ok(Opinion { classifier, predictions, closeness })
+    Ok(Scored { classifier, predictions, closeness })
 }
 
-/// The places of the rows chosen among the candidates, in the order in which they are asked about.
+/// Indices of the chosen rows among the candidates, in the order of the queries.
 fn choose(
     args: &AskArgs,
     seed: u64,
     candidates: usize,
-    opinion: Option<&Opinion>,
+    scored: Option<&Scored>,
     limit: Option<&GroupLimit<'_>>,
 ) -> Vec<usize> {
     let number = usize::try_from(args.number).unwrap_or(usize::MAX).min(candidates);
@@ -251,7 +261,7 @@ fn choose(
     let mut room = |row: usize| counter.as_mut().is_none_or(|counter| counter.take(row));
     let mut rng = Pcg64::seed_from_u64(seed);
     let mut left: Vec<usize> = (0..candidates).collect();
-    match opinion.map(|o| &o.closeness) {
+    match scored.map(|o| &o.closeness) {
         Some(near) if args.strategy == Strategy::Margin => {
             left.sort_by(|&a, &b| near[a].total_cmp(&near[b]).then(a.cmp(&b)));
         }
@@ -272,10 +282,10 @@ fn choose(
     left.into_iter().filter(|&row| room(row)).take(number).collect()
 }
 
-/// The rows as text, a line each.
-fn table(chosen: &[usize], numbers: &[usize], opinion: Option<&Opinion>) -> String {
+/// The rows as text, one line per row.
+fn table(chosen: &[usize], numbers: &[usize], scored: Option<&Scored>) -> String {
     let mut out = String::from("row");
-    if let Some(Opinion { classifier: c, .. }) = opinion {
+    if let Some(Scored { classifier: c, .. }) = scored {
         if c.scheme == MulticlassScheme::Binary {
             out.push_str("\tdecision");
         } else {
@@ -288,7 +298,7 @@ fn table(chosen: &[usize], numbers: &[usize], opinion: Option<&Opinion>) -> Stri
     out.push('\n');
     for &i in chosen {
         let _ = write!(out, "{}", numbers[i]);
-        if let Some(Opinion { classifier: c, predictions: p, closeness }) = opinion {
+        if let Some(Scored { classifier: c, predictions: p, closeness }) = scored {
             let outputs = c.model.outputs();
             for f in &p.decision[i * outputs..(i + 1) * outputs] {
                 let _ = write!(out, "\t{}", exact(*f));

@@ -1,4 +1,4 @@
-//! Questions chosen together: `evermargin ask --strategy submod` and `diverse`.
+//! Rows chosen as a batch: `evermargin ask --strategy submod` and `diverse`.
 
 use crate::output::progress::Watcher;
 use evermargin::active::{KnownLabels, Seek, SubmodParams, diverse_batch_within, submod_batch_within};
@@ -7,7 +7,7 @@ use evermargin::model::Classifier;
 use evermargin::solver::partition_matroid::GroupLimit;
 use evermargin::{Kernel, Model};
 
-/// Rows with a label, and the class of each.
+/// Rows with a label, and their classes.
 #[derive(Debug)]
 pub struct Labeled {
     x: Matrix,
@@ -22,8 +22,8 @@ impl Labeled {
     }
 }
 
-/// The rows as a model sees them, and its kernel; linear where it has none.
-fn seen_by(model: Option<&Classifier>, x: &Matrix) -> evermargin::Result<(Matrix, Kernel)> {
+/// The rows in the scaling of the model, and its kernel; linear if it has none.
+fn scaled_for(model: Option<&Classifier>, x: &Matrix) -> evermargin::Result<(Matrix, Kernel)> {
     let Some(c) = model else { return Ok((x.clone(), Kernel::Linear)) };
     let kernel = match &c.model {
         Model::Expansion { kernel, .. } if *kernel != Kernel::Precomputed => *kernel,
@@ -32,7 +32,7 @@ fn seen_by(model: Option<&Classifier>, x: &Matrix) -> evermargin::Result<(Matrix
     Ok((c.scaling.apply(x.clone())?, kernel))
 }
 
-/// SUBMOD-ACTV among the rows of `x`.
+/// Rows of `x` chosen by SUBMOD-ACTV.
 pub fn submod(
     model: Option<&Classifier>,
     x: &Matrix,
@@ -41,14 +41,14 @@ pub fn submod(
     limit: Option<&GroupLimit<'_>>,
     watch: &Watcher,
 ) -> evermargin::Result<Vec<usize>> {
-    let (x, kernel) = seen_by(model, x)?;
-    let (known, _) = seen_by(model, &labeled.x)?;
+    let (x, kernel) = scaled_for(model, x)?;
+    let (known, _) = scaled_for(model, &labeled.x)?;
     let params = SubmodParams { kernel, seek: Seek::Dense, ..SubmodParams::default() };
     let labels = KnownLabels::Classes(&labeled.classes);
     Ok(submod_batch_within(x.view(), known.view(), labels, &params, number, limit, watch)?.order)
 }
 
-/// Doubtful rows that speak for all doubtful rows of `x`.
+/// Rows inside the margin that represent all rows of `x` there.
 pub fn diverse(
     model: &Classifier,
     x: &Matrix,
@@ -57,6 +57,6 @@ pub fn diverse(
     limit: Option<&GroupLimit<'_>>,
     watch: &Watcher,
 ) -> evermargin::Result<Vec<usize>> {
-    let (x, kernel) = seen_by(Some(model), x)?;
+    let (x, kernel) = scaled_for(Some(model), x)?;
     Ok(diverse_batch_within(x.view(), closeness, kernel, number, limit, watch)?.order)
 }

@@ -1,5 +1,6 @@
-//! `evermargin convert`: a model or a data set in another format.
+//! `evermargin convert`: conversion of a model or a data set to another format.
 
+use crate::args::help::examples;
 use crate::args::{Common, DataArgs};
 use crate::failure::Failure;
 use crate::input;
@@ -12,18 +13,25 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Write a model or a data set in another format
+/// Convert a model or a data set to another format
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Example:\n  evermargin convert species.evm species.model --to libsvm\n  evermargin convert species.csv species.npz"
-)]
+#[command(after_help = examples(
+    "",
+    &["evermargin generate two-moons -o moons.csv", "evermargin fit moons.csv"],
+    [
+        ("Convert a model to ONNX", "evermargin convert moons.evm moons.onnx"),
+        ("Convert a table to NumPy arrays", "evermargin convert moons.csv moons.npz"),
+    ],
+))]
 pub struct ConvertArgs {
     /// Model (a model file, a LIBSVM model or JSON) or data; - is standard input
     pub model: PathBuf,
-    /// File to write; its name says the format unless --to does: .evm, .onnx, .json or .model for a model, .svm, .libsvm, .txt,
-    /// .csv, .tsv, .jsonl, .npy or .npz for data, these also with .gz, .xz or .zst; - is standard output
+    /// File to write, in the format of its ending or of --to; - is standard output
+    ///
+    /// Models: .evm, .onnx, .json or .model. Data: .svm, .libsvm, .txt, .csv, .tsv, .jsonl, .npy or .npz; an additional .gz, .xz or
+    /// .zst compresses the file.
     pub output: PathBuf,
-    /// Format of the model to write: libsvm, onnx, json or evermargin [default: what the name of OUTPUT says]
+    /// Format of the written model: libsvm, onnx, json or evermargin [default: by the ending of OUTPUT]
     #[arg(long, value_name = "FORMAT", value_parser = target)]
     pub to: Option<Target>,
     #[command(flatten)]
@@ -40,7 +48,7 @@ pub enum Target {
 }
 
 impl Target {
-    /// The model format that a file name says, if it says one.
+    /// The model format of a file name, if its ending is that of one.
     fn of_name(path: &Path) -> Option<Self> {
         match path.extension()?.to_str()?.to_lowercase().as_str() {
             "evm" => Some(Self::Evermargin),
@@ -72,7 +80,7 @@ fn target(text: &str) -> Result<Target, String> {
 pub fn run(args: &ConvertArgs, common: &Common, started: Instant) -> Result<(), Failure> {
     let piped = args.output == Path::new("-");
     if piped && common.json {
-        return Err(Failure::Usage("OUT - and --json both want standard output; give OUT a file".into()));
+        return Err(Failure::Usage("OUT - and --json both need standard output; write OUT to a file".into()));
     }
     Files::default()
         .reads(&args.model)
@@ -105,7 +113,7 @@ pub fn run(args: &ConvertArgs, common: &Common, started: Instant) -> Result<(), 
     console::answer(common, &json, &text)
 }
 
-/// Writes a data set in the format that the name of the output says.
+/// Writes a data set in the format of the output name.
 fn convert_data(args: &ConvertArgs, common: &Common, started: Instant) -> Result<(), Failure> {
     let input::Input { data, .. } = input::load(&args.model, &args.input, None, ReadOptions::default())?;
     console::note(common, &data.notes);
@@ -134,7 +142,7 @@ fn convert_data(args: &ConvertArgs, common: &Common, started: Instant) -> Result
     console::answer(common, &json, &text)
 }
 
-/// A name for each feature: of a category `column=value`, of words none.
+/// Names of the features: `column=value` for categories, `column#number` for words.
 fn feature_names(columns: &[Column]) -> Vec<String> {
     let names = |column: &Column| match column {
         Column::Number { name } => vec![name.clone()],
@@ -144,7 +152,7 @@ fn feature_names(columns: &[Column]) -> Vec<String> {
     columns.iter().flat_map(names).collect()
 }
 
-/// What an ONNX model does not say of a classifier.
+/// Notes about the parts of a classifier that its ONNX model lacks.
 fn left_out(classifier: &Classifier) -> Vec<String> {
     let mut notes = Vec::new();
     if !classifier.calibration.is_empty() && !onnx::holds_probabilities(classifier) {
@@ -154,14 +162,14 @@ fn left_out(classifier: &Classifier) -> Vec<String> {
     }
     if classifier.input.columns.iter().any(|c| !matches!(c, Column::Number { .. })) {
         notes.push(format!(
-            "X is the {} features that the columns become; categories and words are not encoded by the ONNX model",
+            "X holds the {} encoded features; the ONNX model does not encode categories and words",
             classifier.features()
         ));
     }
     notes
 }
 
-/// Reads a model in any format there is, told apart by its first bytes.
+/// Reads a model; its first bytes determine the format.
 pub fn read_model(path: &Path) -> Result<Classifier, Failure> {
     Ok(model::import(path, &Limits::default())?)
 }

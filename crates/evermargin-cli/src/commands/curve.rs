@@ -1,4 +1,4 @@
-//! The learning curve: how good the model was after so many labels.
+//! The learning curve: scores of the model against the number of labels.
 
 use crate::commands::predict::{scores, truth};
 use crate::failure::Failure;

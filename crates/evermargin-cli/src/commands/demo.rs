@@ -1,6 +1,7 @@
-//! `evermargin demo`: a stream that turns, labeled with a few answers a batch, in seconds.
+//! `evermargin demo`: learns a stream of rotating classes with a few queries per batch, in seconds.
 
 use crate::args::Common;
+use crate::args::help::examples;
 use crate::commands::run::{ProgressLine, report};
 use crate::failure::Failure;
 use crate::output::console::{self, short};
@@ -20,17 +21,25 @@ use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// See a stream being learned, in seconds
+/// Learn a generated stream in seconds and write a page about it
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  evermargin demo -o demo.html")]
+#[command(after_help = examples(
+    "",
+    &[],
+    [
+        ("Print a summary and write evermargin-demo.html", "evermargin demo"),
+        ("Write the pictures alone", "evermargin demo --seed 2 -o demo.svg"),
+    ],
+))]
 pub struct DemoArgs {
-    /// Page to write, with pictures; the pictures alone when it ends in .svg
+    /// Write the page to this file; only its pictures if it ends in .svg
     #[arg(long, short, value_name = "FILE", default_value = "evermargin-demo.html")]
     pub output: PathBuf,
 }
 
-/// Rows, and rows of a batch.
+/// Number of rows of the stream.
 const ROWS: usize = 30_000;
+/// Number of rows per batch.
 const BATCH: usize = 200;
 
 /// Runs the verb.
@@ -40,7 +49,7 @@ pub fn run(args: &DemoArgs, common: &Common, started: Instant) -> Result<(), Fai
     let (x, labels) =
         generate("drift", &GenerateParams { rows: ROWS, seed: common.seed, ..Default::default() })?;
     let mut session = Session::new(config(common), None)?;
-    let mut live = ProgressLine::new(&watch, common);
+    let mut line = ProgressLine::new(&watch, common);
     for start in (0..ROWS).step_by(BATCH).take_while(|_| !watch.stopped()) {
         let began = Instant::now();
         let rows: Vec<usize> = (start..start + BATCH).collect();
@@ -49,18 +58,18 @@ pub fn run(args: &DemoArgs, common: &Common, started: Instant) -> Result<(), Fai
         session.ingest(Batch { truth, ..Batch::new(x.view().select(&rows), vec![None; BATCH]) })?;
         session.answer_from_truth()?;
         session.close_batch(0)?;
-        session.take_notices().iter().for_each(|effects| live.show_effects(effects));
-        live.batch(&session, began);
+        session.take_notices().iter().for_each(|effects| line.show_effects(effects));
+        line.batch(&session, began);
     }
     watch.finish();
     let seconds = started.elapsed().as_secs_f64();
-    let scene = DemoView::of(&session, &x)?;
-    let picture = scene.picture().svg("what is known at the end", 420)?;
+    let view = DemoView::of(&session, &x)?;
+    let picture = view.picture().svg("the classifier at the end", 420)?;
     let alone = args.output.extension().is_some_and(|e| e == "svg");
     let text = if alone {
         side_by_side(&picture, &report::accuracy(&session))
     } else {
-        report::page_of(&session, &live, &format!("<p>{}</p>\n{picture}\n", escaped(ABOUT)))
+        report::page_of(&session, &line, &format!("<p>{}</p>\n{picture}\n", escaped(ABOUT)))
     };
     write_atomic(&args.output, text.as_bytes())?;
     let json = json!({
@@ -73,11 +82,11 @@ pub fn run(args: &DemoArgs, common: &Common, started: Instant) -> Result<(), Fai
         "seconds": seconds,
         "total_seconds": started.elapsed().as_secs_f64(),
     });
-    console::answer(common, &json, &terminal(&session, &scene, args, seconds)?)
+    console::answer(common, &json, &terminal(&session, &view, args, seconds)?)
 }
 
-const ABOUT: &str = "Two classes whose centers turn once around the middle while 30,000 samples arrive. The engine may ask \
-    for three labels in a batch of 200; a label counts half after six batches. Rings: the labels it remembers.";
+const ABOUT: &str = "Two classes whose centers turn once around the middle while 30,000 samples arrive. The engine may query \
+    three labels per batch of 200; the weight of a label halves every six batches. Rings mark the remembered labels.";
 
 fn config(common: &Common) -> SessionConfig {
     let params = EngineParams {
@@ -101,7 +110,7 @@ fn config(common: &Common) -> SessionConfig {
     }
 }
 
-/// The last samples, what they are taken for, and the labels that are remembered.
+/// The last samples with their predicted classes, and the remembered labels.
 struct DemoView {
     classifier: evermargin::model::Classifier,
     x: Matrix,
@@ -111,7 +120,7 @@ struct DemoView {
 
 impl DemoView {
     fn of(session: &Session, x: &Matrix) -> Result<Self, Failure> {
-        let missing = || Failure::Failed("interrupted before anything was learned".into());
+        let missing = || Failure::Failed("interrupted before the first model".into());
         let classifier = session.engine().classifier().ok_or_else(missing)?;
         let memory = session.engine().memory().ok_or_else(missing)?;
         let seen = session.engine().rows() as usize;
@@ -137,18 +146,18 @@ fn side_by_side(picture: &str, chart: &str) -> String {
     )
 }
 
-/// The picture, and what it shows.
-fn terminal(session: &Session, scene: &DemoView, args: &DemoArgs, seconds: f64) -> Result<String, Failure> {
+/// The picture for the terminal and its explanation.
+fn terminal(session: &Session, view: &DemoView, args: &DemoArgs, seconds: f64) -> Result<String, Failure> {
     let color = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let mut out = String::from("\n");
-    for line in scene.picture().lines(48, color)? {
+    for line in view.picture().lines(48, color)? {
         let _ = writeln!(out, "  {line}");
     }
     let percent = |share: Option<f64>| share.map_or("?".into(), |s| format!("{} %", short(100.0 * s)));
     let _ = write!(
         out,
-        "\n  {} samples of two classes that turn once around each other; {} labels asked for, {} remembered\n  \
-         right on arrival: {} (asking at random, with the same budget: {})\n  {} s in all; curves: {}\n  next: evermargin generate \
+        "\n  {} samples of two classes that turn once around each other; {} labels queried, {} remembered\n  \
+         accuracy on arrival: {} (random queries, same budget: {})\n  {} s in total; curves: {}\n  next: evermargin generate \
          drift --rows 30000 -o drift.csv && evermargin run drift.csv --report drift.html",
         session.engine().rows(),
         session.engine().budget_usage().total,

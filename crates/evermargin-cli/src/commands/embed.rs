@@ -1,5 +1,6 @@
-//! `evermargin embed`: a few coordinates of each row along the shape of the data, and two clusters.
+//! `evermargin embed`: a few coordinates per row that follow the shape of the data, and two clusters.
 
+use crate::args::help::examples;
 use crate::args::{Common, DataArgs};
 use crate::failure::Failure;
 use crate::input::{self, Input};
@@ -18,42 +19,49 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Give rows coordinates, and clusters, along the shape of the data
+/// Compute a few coordinates per row that follow the shape of the data, and two clusters
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  evermargin embed customers.csv --label none --dims 2 -o map.tsv\n\n\
-    Two clusters, and where new rows belong:\n  \
-    evermargin embed old.csv --dims 1 --clusters 2 --place new.csv -o new.tsv")]
+#[command(after_help = examples(
+    "",
+    &["evermargin generate two-moons -o moons.csv"],
+    [
+        ("Compute two coordinates and two clusters", "evermargin embed moons.csv --dims 2 --clusters 2 -o map.tsv"),
+        ("Learn the coordinates from some rows and apply them to others", "evermargin embed moons.csv --rows 1..500 --place moons.csv -o all.tsv"),
+    ],
+))]
 pub struct EmbedArgs {
-    /// Data, in any format `fit` reads; labels are not looked at; - is standard input
+    /// Data in any format of `fit`; labels are not used; - is standard input
     pub data: PathBuf,
     /// Number of coordinates
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = crate::args::values::from_one)]
     pub dims: u64,
-    /// Clusters: 2, the signs of the first coordinate [default: none]
+    /// Number of clusters, always 2: the signs of the first coordinate [default: no clusters]
     #[arg(long, value_name = "2", value_parser = two)]
     pub clusters: Option<u64>,
-    /// Write the rows of this file instead, placed by the functions that were learned from DATA
+    /// Write coordinates of the rows of this file, computed by the functions learned from DATA [default: rows of DATA]
     #[arg(long, value_name = "FILE")]
     pub place: Option<PathBuf>,
-    /// Width of the rbf kernel of the functions: a number, scale = 1/(d·Var X) or auto = 1/d
+    /// Width of the rbf kernel: a number, scale = 1/(d·Var X) or auto = 1/d
     #[arg(long, value_name = "X", default_value = "scale", value_parser = crate::args::values::gamma)]
     pub gamma: Gamma,
-    /// Weight of the norm of a function against its variation along the graph
+    /// Weight of the norm of a function relative to its variation along the graph
     #[arg(long, value_name = "X", default_value_t = 0.001, value_parser = crate::args::values::number)]
     pub smoothness: f64,
-    /// Nearest others each row is joined with
+    /// Number of nearest neighbors per row in the graph
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = crate::args::values::from_one)]
     pub n_neighbors: u64,
-    /// Count rows by their degrees in the graph
+    /// Weight each row by its degree in the graph
     #[arg(long)]
     pub by_degree: bool,
-    /// Most rows the functions may rest on
+    /// Maximum number of rows that serve as centers of the kernel functions
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = crate::args::values::from_one)]
     pub landmarks: u64,
-    /// Scaling: minmax, standard, range, unit, tfidf, divide=N or none [default: chosen from the data, and said]
+    /// Scaling: minmax, standard, range, unit, tfidf, divide=N or none [default: chosen from the data]
     #[arg(long, value_name = "NAME", value_parser = crate::args::values::scaling)]
     pub scale: Option<ScalingChoice>,
-    /// File to write, tab separated: row, x1, x2, …, cluster [default: standard output; with --json nowhere]
+    /// Write the coordinates to this file, tab separated [default: standard output; none with --json]
+    ///
+    /// Columns: row, x1, x2, …, cluster.
     #[arg(long, short, value_name = "OUT")]
     pub output: Option<PathBuf>,
     #[command(flatten)]
@@ -61,13 +69,13 @@ pub struct EmbedArgs {
 }
 
 fn two(text: &str) -> Result<u64, String> {
-    text.parse().ok().filter(|k| *k == 2).ok_or_else(|| "must be 2, the only number there is".into())
+    text.parse().ok().filter(|k| *k == 2).ok_or_else(|| "must be 2, the only supported number".into())
 }
 
 /// Runs the verb.
 pub fn run(args: &EmbedArgs, common: &Common, started: Instant) -> Result<(), Failure> {
     let to_stdout = check(args, common)?;
-    // a column called label is one; no other is taken for it
+    // Only a column with the name `label` is taken for the label.
     let known = ReadOptions {
         label: Some(LabelColumn::Name("label".into())),
         label_optional: args.input.label.is_none(),
@@ -93,10 +101,10 @@ pub fn run(args: &EmbedArgs, common: &Common, started: Instant) -> Result<(), Fa
     let seconds = watch.seconds();
     watch.finish();
     let Some(found) = found else {
-        return Err(Failure::Failed("stopped before the graph was made; nothing is written".into()));
+        return Err(Failure::Failed("stopped before the graph was complete; nothing was written".into()));
     };
     if found.components > 1 {
-        console::note(common, &[format!("the graph has {} pieces that no edge joins", found.components)]);
+        console::note(common, &[format!("the graph has {} connected components", found.components)]);
     }
     let (coordinates, numbers) = match &args.place {
         None => (found.coordinates.clone(), source.numbers()),
@@ -113,11 +121,11 @@ fn size(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 
-/// Refuses what cannot be before any file is read; says whether rows go to standard output.
+/// Refuses invalid options before any file is read; returns whether rows go to standard output.
 fn check(args: &EmbedArgs, common: &Common) -> Result<bool, Failure> {
     let to_stdout = args.output.as_deref().map_or(!common.json, |o| o == Path::new("-"));
     if to_stdout && common.json {
-        return Err(Failure::Usage("-o - and --json both want standard output; give OUT a file".into()));
+        return Err(Failure::Usage("-o - and --json both need standard output; write OUT to a file".into()));
     }
     if !(args.smoothness > 0.0 && args.smoothness <= 1e15) {
         let given = exact(args.smoothness);
@@ -127,7 +135,9 @@ fn check(args: &EmbedArgs, common: &Common) -> Result<bool, Failure> {
         Kernel::Rbf { gamma }.check()?;
     }
     if args.place.as_deref() == Some(Path::new("-")) && args.data == Path::new("-") {
-        return Err(Failure::Usage("DATA and --place cannot both be standard input; give one a file".into()));
+        return Err(Failure::Usage(
+            "DATA and --place cannot both be standard input; use a file for one of them".into(),
+        ));
     }
     Files::default()
         .reads(&args.data)
@@ -138,7 +148,7 @@ fn check(args: &EmbedArgs, common: &Common) -> Result<bool, Failure> {
     Ok(to_stdout)
 }
 
-/// The scaling asked for, or one that suits, which is said.
+/// The requested scaling, or one that is chosen from the data and named in a note.
 fn scaling(args: &EmbedArgs, common: &Common, x: &Matrix) -> evermargin::Result<Scaling> {
     let choice = args.scale.unwrap_or_else(|| {
         let (name, why) = Scaling::choose(x.view());
@@ -160,7 +170,7 @@ fn params(args: &EmbedArgs, common: &Common, gamma: f64) -> SpectralParams {
     }
 }
 
-/// Coordinates of the rows of another file, a vector a coordinate, and their numbers.
+/// Coordinates of the rows of another file, one vector per coordinate, and the numbers of the rows.
 fn place(
     path: &Path,
     args: &EmbedArgs,
@@ -187,7 +197,7 @@ fn place(
     Ok(((0..width).map(coordinate).collect(), numbers))
 }
 
-/// A line a row: its number, its coordinates and, where asked for, its cluster.
+/// One line per row: its number, its coordinates and, if requested, its cluster.
 fn table(coordinates: &[Vec<f64>], numbers: &[usize], clusters: bool) -> String {
     let mut out = String::from("row");
     (1..=coordinates.len()).for_each(|j| {
@@ -207,7 +217,7 @@ fn table(coordinates: &[Vec<f64>], numbers: &[usize], clusters: bool) -> String 
     out
 }
 
-/// 1 or 2, by the sign of the first coordinate.
+/// Cluster 1 or 2, by the sign of the first coordinate.
 fn cluster(first: f64) -> usize {
     if first > 0.0 { 2 } else { 1 }
 }

@@ -1,5 +1,6 @@
 //! `evermargin fit`: train a classifier and write it to a model file.
 
+use crate::args::help::examples;
 use crate::args::online::OnlineArgs;
 use crate::args::semi::SemiArgs;
 use crate::args::{Common, DEFAULT_LEARNER, DataArgs, HideArgs, LearnArgs, set_gamma, set_once};
@@ -30,36 +31,37 @@ use std::time::Instant;
 
 /// Train a classifier and write it to a model file
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Example:\n  evermargin fit train.csv --label species -o species.evm --kernel rbf --c 10\n\n\
-    With 200 labels, chosen by the learner:\n  \
-    evermargin fit train.csv --learner lasvm --select active --labels-budget 200 --curve curve.tsv\n\n\
-    A little more every day:\n  \
-    evermargin fit monday.csv --learner lasvm --state s.evs -o m.evm\n  \
-    evermargin fit tuesday.csv --resume s.evs --state s.evs -o m.evm\n\n\
-    Labels that may be wrong:\n  evermargin fit train.csv --learner lasvm-nc --suspects suspects.tsv"
-)]
+#[command(after_help = examples(
+    "",
+    &["evermargin generate two-moons -o moons.csv"],
+    [
+        ("Train with the defaults; the model is moons.evm", "evermargin fit moons.csv"),
+        ("Let the learner choose the 50 rows whose labels it uses", "evermargin fit moons.csv --learner lasvm --select active --labels-budget 50 -o active.evm"),
+    ],
+))]
 pub struct FitArgs {
-    /// Data with labels: LIBSVM text, CSV, TSV, .npy, .npz or IDX, compressed or not; - is standard input
+    /// Data with labels: LIBSVM text, CSV, TSV, JSON lines, .npy, .npz or IDX; - is standard input
     pub data: PathBuf,
-    /// Model file to write; - is standard output [default: the name of DATA with .evm, here]
+    /// Write the model to this file; - is standard output [default: name of DATA with .evm, in the working directory]
     #[arg(long, short, value_name = "MODEL")]
     pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub learn: LearnArgs,
     /// Cost of a margin violation [default: 1]
     #[arg(long, value_name = "X", value_parser = crate::args::values::number, help_heading = "Learning")]
     pub c: Option<f64>,
-    /// Width of the kernel: a number, scale = 1/(d·Var X) or auto = 1/d [default: scale]
+    /// Kernel width: a number, scale = 1/(d·Var X) or auto = 1/d [default: scale]
     #[arg(long, value_name = "X", value_parser = crate::args::values::gamma, help_heading = "Learning")]
     pub gamma: Option<Gamma>,
-    /// Fit probabilities, from decisions of held-out rows: sigmoid or isotonic
+    /// Calibrate probabilities on held-out rows: sigmoid or isotonic [default: none]
     #[arg(long, value_name = "KIND", value_parser = crate::args::values::word::<CalibrationKind>, help_heading = "Learning")]
     pub probability: Option<CalibrationKind>,
-    /// Move the boundary between two classes to where held-out rows score best: g-means, f1, accuracy, mcc,
-    /// break-even (as many positives as there are) or rate=SHARE (this share positive) [default: where it is]
-    #[arg(long, value_name = "GOAL", value_parser = crate::args::values::threshold, help_heading = "Learning")]
+    /// Choose the threshold between two classes by a score on held-out rows, such as f1 or g-means [default: 0]
+    ///
+    /// The scores are g-means, f1, accuracy, mcc, break-even (as many predicted positives as there are positives) or rate=SHARE (this share of
+    /// the rows is predicted positive).
+    #[arg(long, value_name = "SCORE", value_parser = crate::args::values::threshold, help_heading = "Learning")]
     pub threshold: Option<Criterion>,
-    #[command(flatten)]
-    pub learn: LearnArgs,
     #[command(flatten)]
     pub online: OnlineArgs,
     #[command(flatten)]
@@ -70,25 +72,25 @@ pub struct FitArgs {
     pub input: DataArgs,
     #[command(flatten)]
     pub hide: HideArgs,
-    /// For experiments: give this share of the training rows a wrong label
-    #[arg(long, value_name = "SHARE", value_parser = crate::args::values::number, hide_short_help = true, help_heading = "Damage")]
+    /// Give this share of the training rows a wrong label
+    #[arg(long, value_name = "SHARE", value_parser = crate::args::values::number, hide_short_help = true, help_heading = "Experiments")]
     pub flip: Option<f64>,
-    /// For experiments: delete rows of the smallest class until the largest has this many for one
-    #[arg(long, value_name = "RATIO", value_parser = crate::args::values::number, hide_short_help = true, help_heading = "Damage")]
+    /// Delete rows of the smallest class until the largest class is this many times as large
+    #[arg(long, value_name = "RATIO", value_parser = crate::args::values::number, hide_short_help = true, help_heading = "Experiments")]
     pub thin: Option<f64>,
 }
 
-/// What is to be done.
+/// Training from the beginning or from a state.
 enum Work {
     Begin(&'static EstimatorSpec, Box<TrainOptions>),
     PartialFitOptions(Box<OnlineCheckpoint>, PartialFitOptions<'static>),
 }
 
-/// Rows to learn from, and what is known about them.
+/// Training rows with their labels, weights and numbers.
 struct Rows {
     data: Dataset,
     weights: Option<Vec<f64>>,
-    /// All labels there are, where some were hidden.
+    /// All labels of the file, if some were hidden.
     truth: Option<Labels>,
     /// The number in the file of each row, counted from 1.
     numbers: Vec<usize>,
@@ -97,11 +99,11 @@ struct Rows {
 /// Runs the verb.
 pub fn run(args: &FitArgs, common: &Common, started: Instant) -> Result<(), Failure> {
     let mut work = match &args.online.resume {
-        None => begin(args, common, DEFAULT_LEARNER)?,
+        None => new_training(args, common, DEFAULT_LEARNER)?,
         Some(path) => {
             if !args.views.view.is_empty() {
                 return Err(Failure::Usage(
-                    "--view and --resume do not go together: no state has views".into(),
+                    "--view and --resume cannot be combined: no state has views".into(),
                 ));
             }
             let options = LoadOptions { allow_other_cpu: args.online.force, ..LoadOptions::default() };
@@ -114,7 +116,7 @@ pub fn run(args: &FitArgs, common: &Common, started: Instant) -> Result<(), Fail
     let piped = output == Path::new("-");
     if piped && common.json {
         return Err(Failure::Usage(
-            "-o - and --json both want standard output; give the model a file".into(),
+            "-o - and --json both need standard output; write the model to a file".into(),
         ));
     }
     Files::default()
@@ -143,7 +145,7 @@ pub fn run(args: &FitArgs, common: &Common, started: Instant) -> Result<(), Fail
 
     let bytes = model::to_bytes(&trained.classifier)?;
     write_atomic(&output, &bytes)?;
-    let suspects = write_beside(args, &trained, &rows, kept)?;
+    let suspects = write_curve_and_suspects(args, &trained, &rows, kept)?;
     let state_size = write_state(args, state.as_ref())?;
     let written = |path, size| Written { path, size };
     let summary = Summary {
@@ -170,10 +172,10 @@ pub fn run(args: &FitArgs, common: &Common, started: Instant) -> Result<(), Fail
     console::answer(common, &summary.json(started), &summary.text())
 }
 
-/// Without `--learner`, up to this many labels beside unlabeled rows are few: `auto` uses both.
+/// Without `--learner`, `auto` is used if some rows have no label and at most this many have one.
 const FEW_LABELS: usize = 1000;
 
-/// Changes the learner to `auto` where none is named, few rows have a label and the options given suit it.
+/// Changes the learner to `auto` if none is named, few rows have a label, and `auto` accepts the given options.
 fn use_unlabeled_rows(args: &FitArgs, common: &Common, rows: &Rows, work: &mut Work) {
     let (labeled, all) = (rows.data.labels.labeled(), rows.data.x.rows());
     let online = &args.online;
@@ -181,7 +183,7 @@ fn use_unlabeled_rows(args: &FitArgs, common: &Common, rows: &Rows, work: &mut W
     if named || labeled == 0 || labeled == all || labeled > FEW_LABELS || !args.views.view.is_empty() {
         return;
     }
-    if let Ok(auto) = begin(args, common, label::DEFAULT_LEARNER) {
+    if let Ok(auto) = new_training(args, common, label::DEFAULT_LEARNER) {
         let note = format!(
             "{} have no label: learner auto uses them; --learner svc uses the labels alone",
             count(all - labeled, "row")
@@ -191,8 +193,8 @@ fn use_unlabeled_rows(args: &FitArgs, common: &Common, rows: &Rows, work: &mut W
     }
 }
 
-/// The learner and how to train it; what it does not take is refused before any file is read.
-fn begin(args: &FitArgs, common: &Common, default: &str) -> Result<Work, Failure> {
+/// The learner and its training options; options that it does not have are refused before any file is read.
+fn new_training(args: &FitArgs, common: &Common, default: &str) -> Result<Work, Failure> {
     let (learner, mut options) =
         args.learn.options_for(args.learn.learner.as_deref().unwrap_or(default), common)?;
     args.online.apply(learner, &mut options)?;
@@ -200,7 +202,7 @@ fn begin(args: &FitArgs, common: &Common, default: &str) -> Result<Work, Failure
     args.views.check(learner)?;
     if options.warp.is_some() && (args.online.state.is_some() || args.online.resume.is_some()) {
         return Err(Failure::Usage(
-            "--warp and --state do not go together: the graph is of the rows at hand, and later rows would not be in it"
+            "--warp and --state cannot be combined: later rows would not be in the graph of the kernel"
                 .into(),
         ));
     }
@@ -214,7 +216,7 @@ fn begin(args: &FitArgs, common: &Common, default: &str) -> Result<Work, Failure
     Ok(Work::Begin(learner, Box::new(options)))
 }
 
-/// Reads the data, as a state knows it where there is one, and damages it where that was asked for.
+/// Reads the data, in the columns and classes of the state if there is one, and applies `--thin` and `--flip`.
 fn read(args: &FitArgs, common: &Common, work: &Work) -> Result<Rows, Failure> {
     let (known, precomputed) = match work {
         Work::Begin(learner, options) => {
@@ -237,11 +239,11 @@ fn read(args: &FitArgs, common: &Common, work: &Work) -> Result<Rows, Failure> {
     {
         rows.data.labels = input::one_against_rest(&rows.data.labels, class);
     }
-    damage(args, common.seed, precomputed, &mut rows)?;
+    thin_and_flip(args, common.seed, precomputed, &mut rows)?;
     Ok(rows)
 }
 
-/// Learns from the rows, which are used up; gives the state too where it is wanted.
+/// Trains on the rows, which it takes. Returns the state as well if the learner has one and it is to be saved.
 fn learn(
     args: &FitArgs,
     work: &mut Work,
@@ -265,7 +267,8 @@ fn learn(
             let how = PartialFitOptions { weights: rows.weights.as_deref(), ..*how };
             let (mut trained, next) = partial_fit(state, x, &rows.data.labels, how, watch).map_err(about)?;
             if args.online.state.is_none() {
-                let kept = "what was learned is in the model alone; --state FILE keeps it to go on from";
+                let kept =
+                    "no state was written, so training cannot be resumed from here; --state FILE writes one";
                 trained.notes.push(kept.into());
             }
             Ok((trained, Some(next)))
@@ -273,8 +276,8 @@ fn learn(
     }
 }
 
-/// Writes the curve and the suspects where asked for; says how many suspects there are.
-fn write_beside(
+/// Writes the learning curve and the suspects if requested; returns the number of suspects.
+fn write_curve_and_suspects(
     args: &FitArgs,
     trained: &Trained,
     rows: &Rows,
@@ -300,7 +303,7 @@ fn write_beside(
     Ok(Some(count))
 }
 
-/// Writes the state where asked for; gives its bytes.
+/// Writes the state if requested; returns its size in bytes.
 fn write_state(args: &FitArgs, state: Option<&OnlineCheckpoint>) -> Result<Option<u64>, Failure> {
     let (Some(path), Some(state)) = (&args.online.state, state) else { return Ok(None) };
     let bytes = state::to_bytes(state)?;
@@ -308,9 +311,9 @@ fn write_state(args: &FitArgs, state: Option<&OnlineCheckpoint>) -> Result<Optio
     Ok(Some(bytes.len() as u64))
 }
 
-/// Thins the smallest class, then flips labels, as asked for. A deleted row of a kernel matrix, whose rows are its
-/// columns, only loses its label.
-fn damage(args: &FitArgs, seed: u64, precomputed: bool, rows: &mut Rows) -> Result<(), Failure> {
+/// Thins the smallest class, then flips labels, as requested. In a kernel matrix, whose rows are also its columns, a deleted
+/// row stays and loses its label.
+fn thin_and_flip(args: &FitArgs, seed: u64, precomputed: bool, rows: &mut Rows) -> Result<(), Failure> {
     let Rows { data, weights, truth, numbers, .. } = rows;
     let mut rng = Pcg64::seed_from_u64(seed);
     let counts = data.labels.counts();
@@ -340,12 +343,12 @@ fn damage(args: &FitArgs, seed: u64, precomputed: bool, rows: &mut Rows) -> Resu
     }
     if let Some(share) = args.flip {
         let flipped = flip_labels(&mut data.labels, share, &mut rng)?;
-        data.notes.push(format!("{} made wrong", count(flipped.len(), "label")).into());
+        data.notes.push(format!("{} flipped", count(flipped.len(), "label")).into());
     }
     Ok(())
 }
 
-/// `data/a9a.xz` becomes `a9a.evm`, in the folder one is in.
+/// Default model file for a data file: `data/a9a.xz` becomes `a9a.evm` in the working directory.
 pub fn default_model(data: &Path) -> PathBuf {
     let name = data.file_name().map(|n| n.to_string_lossy().to_string()).unwrap_or_default();
     let name = [".gz", ".xz", ".zst"].iter().find_map(|s| name.strip_suffix(s)).unwrap_or(&name);

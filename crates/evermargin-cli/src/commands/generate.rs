@@ -1,6 +1,7 @@
-//! `evermargin generate`: a data set to play with.
+//! `evermargin generate`: generated data sets.
 
 use crate::args::Common;
+use crate::args::help::examples;
 use crate::failure::Failure;
 use crate::output::console::{self, count, quoted};
 use crate::output::files::Files;
@@ -10,53 +11,61 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Make a data set to play with
+/// Generate a data set for experiments
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Example:\n  evermargin generate two-moons --rows 1000 --noise 0.1 --seed 1 -o moons.csv"
-)]
+#[command(after_help = examples(
+    "",
+    &[],
+    [
+        ("Generate 1,000 rows of two classes", "evermargin generate two-moons --rows 1000 --noise 0.1 -o moons.csv"),
+        ("List the generators", "evermargin generate list"),
+    ],
+))]
 pub struct GenerateArgs {
-    /// What to make; `list` names them all
+    /// Generator; `list` prints the names
     pub name: String,
     /// Number of rows
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = crate::args::values::whole::<usize>(0, u64::MAX))]
     pub rows: usize,
-    /// Standard deviation of the noise
+    /// Standard deviation of the noise [default: depends on the generator]
     #[arg(long, value_name = "X", value_parser = crate::args::values::number)]
     pub noise: Option<f64>,
-    /// Number of features, where one may choose
+    /// Number of features, if the generator has a choice [default: depends on the generator]
     #[arg(long, value_name = "N", value_parser = crate::args::values::whole::<usize>(0, u64::MAX))]
     pub cols: Option<usize>,
-    /// Number of classes, where one may choose
+    /// Number of classes, if the generator has a choice [default: depends on the generator]
     #[arg(long, value_name = "N", value_parser = crate::args::values::whole::<usize>(0, u64::MAX))]
     pub classes: Option<usize>,
-    /// Below 1 the share of the rows that belong to the last class; from 1 on the rows of each other class for one
-    /// of the last
+    /// Class imbalance [default: equal classes]
+    ///
+    /// Below 1: the share of rows in the last class. From 1 on: the number of rows in each other class per row of the last class.
     #[arg(long, value_name = "SHARE|RATIO", value_parser = crate::args::values::number)]
     pub imbalance: Option<f64>,
-    /// Share of the rows that get a wrong label
+    /// Share of rows with a wrong label [default: 0]
     #[arg(long, value_name = "SHARE", value_parser = crate::args::values::number)]
     pub flip: Option<f64>,
-    /// File to write, in the format its name says: .svm, .libsvm or .txt (LIBSVM text), .csv, .tsv, .jsonl, .npy or .npz, also
-    /// with .gz, .xz or .zst; - is LIBSVM text on standard output
+    /// Write the data to this file, in the format of its ending; - is LIBSVM text on standard output
+    ///
+    /// .svm, .libsvm and .txt are LIBSVM text; further formats are .csv, .tsv, .jsonl, .npy and .npz. An additional .gz, .xz or .zst
+    /// compresses the file.
     #[arg(long, short, value_name = "FILE", default_value = "-")]
     pub output: PathBuf,
 }
 
-/// Most values one may ask for.
+/// Maximum number of values of a generated data set.
 const MAX_VALUES: usize = 1_000_000_000;
 
-/// Refuses what no memory holds, before any is asked for.
+/// Refuses data sets that are too large, before memory is allocated.
 fn check_size(args: &GenerateArgs) -> Result<(), Failure> {
     let values = match args.name.as_str() {
-        "text" => 100, // most are zero and not kept
+        "text" => 100, // stored values; most are zero
         "g50c" => args.cols.unwrap_or(50),
         "waveform" => 21,
         _ => args.cols.unwrap_or(3),
     };
     if args.rows.checked_mul(values).is_none_or(|n| n > MAX_VALUES) {
         return Err(Failure::Usage(format!(
-            "--rows {}: with about {values} values a row that is over the cap of {MAX_VALUES} values; ask for {} rows \
+            "--rows {}: with about {values} values per row, that exceeds the limit of {MAX_VALUES} values; request {} rows \
              or fewer",
             args.rows,
             MAX_VALUES / values.max(1)
@@ -74,7 +83,9 @@ pub fn run(args: &GenerateArgs, common: &Common, started: Instant) -> Result<(),
     }
     let piped = args.output == Path::new("-");
     if piped && common.json {
-        return Err(Failure::Usage("-o - and --json both want standard output; give the data a file".into()));
+        return Err(Failure::Usage(
+            "-o - and --json both need standard output; write the data to a file".into(),
+        ));
     }
     Files::default().writes_or_prints("--output", &args.output).check()?;
     check_size(args)?;

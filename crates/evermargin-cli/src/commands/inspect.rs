@@ -1,6 +1,7 @@
-//! `evermargin inspect`: what a model or a state holds, on one page.
+//! `evermargin inspect`: contents of a model or a state, on one page.
 
 use crate::args::Common;
+use crate::args::help::examples;
 use crate::commands::run::cpu_level;
 use crate::failure::Failure;
 use crate::output::console::{self, count, short};
@@ -17,9 +18,16 @@ use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// Show what a model or a state holds
+/// Show the contents of a model or a state
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  evermargin inspect species.evm")]
+#[command(after_help = examples(
+    "",
+    &["evermargin generate two-moons -o moons.csv", "evermargin fit moons.csv --learner lasvm --state moons.evs"],
+    [
+        ("Show a model", "evermargin inspect moons.evm"),
+        ("Show the state of a learner", "evermargin inspect moons.evs"),
+    ],
+))]
 pub struct InspectArgs {
     /// Model or state: a model file, a LIBSVM model, JSON, a state file or the state folder of a run; - is standard input
     pub model: PathBuf,
@@ -47,10 +55,11 @@ pub fn run(args: &InspectArgs, common: &Common) -> Result<(), Failure> {
     console::answer(common, &json, &page)
 }
 
-/// Shows the state folder of a run, which is checked and locked meanwhile.
+/// Prints the contents of the state folder of a run, which is verified and locked while it is read.
 fn session(directory: &Path, common: &Common) -> Result<(), Failure> {
     let name = directory.display();
-    let none = || Failure::Failed(format!("{name}: is a folder and no state of a run; name a file in it"));
+    let none =
+        || Failure::Failed(format!("{name}: is a folder, but not the state of a run; name a file in it"));
     if !directory.join(DATABASE).is_file() {
         return Err(none());
     }
@@ -90,10 +99,10 @@ fn session(directory: &Path, common: &Common) -> Result<(), Failure> {
     console::answer(common, &json, &page)
 }
 
-/// The file that every state folder has.
+/// Name of the database in a state folder.
 const DATABASE: &str = "events.db";
 
-/// How far a learner that will go on has come.
+/// Counts of a learner that can be resumed.
 fn progress(state: &OnlineCheckpoint) -> Value {
     let counts = &state.saved.counts;
     json!({
@@ -116,7 +125,7 @@ fn progress_lines(state: &OnlineCheckpoint) -> String {
         state.head.learner.classes.iter().zip(&state.head.counts).map(|(class, n)| format!("{class} {n}"));
     let of: Vec<String> = of.collect();
     format!(
-        "\n  {:<16}{}{ending}; `evermargin fit MORE_DATA --resume` goes on\n  {:<16}{} seen, of {}\n  {:<16}{}",
+        "\n  {:<16}{}{ending}; `evermargin fit MORE_DATA --resume` continues\n  {:<16}{} seen, of {}\n  {:<16}{}",
         "state",
         count(points, "point"),
         "samples",
@@ -256,7 +265,7 @@ fn word(value: &ParamValue) -> String {
     }
 }
 
-/// What a map holds under a name.
+/// Text of the value with this name in a map.
 fn of(value: &ParamValue, name: &str) -> String {
     value.get(name).map(ParamValue::to_string).unwrap_or_default()
 }

@@ -1,5 +1,6 @@
-//! `evermargin label`: give every row of a file a label, from the few that have one.
+//! `evermargin label`: labels for all rows of a file, from the few rows that have one.
 
+use crate::args::help::examples;
 use crate::args::semi::{self, SemiArgs};
 use crate::args::{Common, DataArgs, HideArgs, LearnArgs, set_gamma, set_once};
 use crate::commands::fit::default_model;
@@ -22,40 +23,46 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Label the rows of a file from the few that have a label
+/// Label all rows of a file from the few rows that have a label
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  evermargin label mails.csv --label spam -o labeled.tsv\n\n\
-    Rows without a label are those whose label is ? or empty. To try it on data whose labels are known:\n  \
-    evermargin label g50c.libsvm --labeled-rows splits.txt --split 3 --learner linear-da")]
+#[command(after_help = examples(
+    "Rows without a label have ? or nothing in the label column.",
+    &["evermargin generate two-moons -o moons.csv", "echo 1 2 3 4 5 6 7 8 > few.txt"],
+    [
+        ("Label all rows from eight labels; few.txt lists the labeled rows", "evermargin label moons.csv --labeled-rows few.txt -o labeled.tsv"),
+        ("Use one learner instead of auto, and write its model", "evermargin label moons.csv --labeled-rows few.txt --learner lapsvm --model m.evm -o out.tsv"),
+    ],
+))]
 pub struct LabelArgs {
-    /// Data, a few rows of it with a label, in any format `fit` reads; - is standard input
+    /// Data in which a few rows have a label, in any format of `fit`; - is standard input
     pub data: PathBuf,
-    /// File for the labels, in the order of the rows: label, score, confidence, given; - is standard output
-    /// [default: standard output; with --json nowhere]
+    /// Write the labels to this file; - is standard output [default: standard output; none with --json]
+    ///
+    /// One line per row, in the order of the rows: label, score, confidence, given.
     #[arg(long, short, value_name = "OUT")]
     pub output: Option<PathBuf>,
-    /// What to write: tsv, csv or labels (one a line) [default: csv when OUT ends so, else tsv]
+    /// Format of OUT: tsv, csv or labels (one label per line) [default: csv if OUT ends in .csv, else tsv]
     #[arg(long = "as", value_name = "KIND", value_parser = shape)]
     pub shape: Option<Shape>,
-    /// File for the model, for rows to come
+    /// Write a model for new rows to this file
     #[arg(long, value_name = "FILE")]
     pub model: Option<PathBuf>,
-    /// Draw the labels of data of two columns, and where the classes would lie: a self-contained .svg or .html file
+    /// Draw the labels and the regions of the classes for data with two columns: an .svg or .html file
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
-    /// Print how auto weighed its candidates, and why
+    /// Print why auto gave its candidates their weights
     #[arg(long)]
     pub explain: bool,
-    /// Cost of a margin violation, for learners that take it [default: 1]
+    #[command(flatten)]
+    pub learn: LearnArgs,
+    /// Cost of a margin violation, for learners with this parameter [default: 1]
     #[arg(long, value_name = "X", value_parser = crate::args::values::number, help_heading = "Learning")]
     pub c: Option<f64>,
-    /// Width of the kernel: a number, scale = 1/(d·Var X) or auto = 1/d [default: scale]
+    /// Kernel width: a number, scale = 1/(d·Var X) or auto = 1/d [default: scale]
     #[arg(long, value_name = "X", value_parser = crate::args::values::gamma, help_heading = "Learning")]
     pub gamma: Option<Gamma>,
     #[command(flatten)]
     pub semi: SemiArgs,
-    #[command(flatten)]
-    pub learn: LearnArgs,
     #[command(flatten)]
     pub views: ViewArgs,
     #[command(flatten)]
@@ -64,14 +71,14 @@ pub struct LabelArgs {
     pub hide: HideArgs,
 }
 
-/// The learner when none is named.
+/// The default learner of `label`.
 pub const DEFAULT_LEARNER: &str = "auto";
 
 /// Runs the verb.
 pub fn run(args: &LabelArgs, common: &Common, started: Instant) -> Result<(), Failure> {
     let to_stdout = args.output.as_deref().map_or(!common.json, |o| o == Path::new("-"));
     if to_stdout && common.json {
-        return Err(Failure::Usage("-o - and --json both want standard output; give OUT a file".into()));
+        return Err(Failure::Usage("-o - and --json both need standard output; write OUT to a file".into()));
     }
     args.plot.as_deref().map_or(Ok(()), check_name)?;
     Files::default()
@@ -88,13 +95,13 @@ pub fn run(args: &LabelArgs, common: &Common, started: Instant) -> Result<(), Fa
     let (learner, mut options) = args.learn.options_for(name, common)?;
     if learner.one_class {
         return Err(Failure::Usage(format!(
-            "--learner {}: it knows one class and tells what is outside; fit and predict do that",
+            "--learner {}: it learns the region of one class and gives no labels; use fit and predict",
             learner.name
         )));
     }
     if !learner.uses_unlabeled {
         return Err(Failure::Usage(format!(
-            "--learner {}: it uses labeled rows alone; fit and predict do that, or choose a learner that uses all rows",
+            "--learner {}: it uses labeled rows only; use fit and predict, or a learner that also uses unlabeled rows",
             learner.name
         )));
     }
@@ -120,7 +127,7 @@ pub fn run(args: &LabelArgs, common: &Common, started: Instant) -> Result<(), Fa
         && data.x.cols() != 2
     {
         return Err(Failure::Usage(format!(
-            "--plot {}: a picture needs two columns, and {} has {}",
+            "--plot {}: a picture needs data with two columns, and {} has {}",
             plot.display(),
             args.data.display(),
             data.x.cols()
@@ -136,7 +143,7 @@ pub fn run(args: &LabelArgs, common: &Common, started: Instant) -> Result<(), Fa
     watch.finish();
     console::note(common, &trained.notes);
     let Some(found) = trained.semi.take() else {
-        return Err(Failure::Failed(format!("learner {} gave no labels", learner.name)));
+        return Err(Failure::Failed(format!("learner {} returned no labels", learner.name)));
     };
 
     let classes = trained.classifier.classes.clone();
@@ -169,7 +176,7 @@ pub fn run(args: &LabelArgs, common: &Common, started: Instant) -> Result<(), Fa
     );
     if args.explain {
         let explained = semi::explanation(&found);
-        let missing = || format!("--explain: learner {} does not weigh candidates; auto does", learner.name);
+        let missing = || format!("--explain: only learner auto has candidates, not {}", learner.name);
         let _ = write!(text, "\n{}", explained.unwrap_or_else(missing));
     }
     if let Some(path) = output.as_deref().filter(|p| *p != Path::new("-")) {
@@ -183,7 +190,7 @@ pub fn run(args: &LabelArgs, common: &Common, started: Instant) -> Result<(), Fa
             let _ = write!(text, "\nmodel: {}", path.display());
         }
         None => {
-            let _ = write!(text, "\nfor rows to come: add --model {}", default_model(&args.data).display());
+            let _ = write!(text, "\nto label new rows, add --model {}", default_model(&args.data).display());
         }
     }
     if to_stdout {
@@ -205,7 +212,7 @@ pub fn run(args: &LabelArgs, common: &Common, started: Instant) -> Result<(), Fa
     console::answer(common, &json, &text)
 }
 
-/// The labels as text, a line a row.
+/// The labels as text, one line per row.
 fn table(semi: &Semi, classes: &[String], shape: Shape) -> String {
     let mut out = String::new();
     let name = |i: usize| &classes[semi.class[i] as usize];

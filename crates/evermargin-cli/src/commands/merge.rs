@@ -1,6 +1,7 @@
-//! `evermargin merge`: summaries of parts to a summary of the whole.
+//! `evermargin merge`: one summary of all rows from summaries of parts.
 
 use crate::args::Common;
+use crate::args::help::examples;
 use crate::commands::summarize::{check_output, objective_name, print_result};
 use crate::failure::Failure;
 use crate::output::console::{self, count, short};
@@ -13,21 +14,26 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Make one summary of several
+/// Merge several summaries into one
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Example:\n  evermargin merge monday.evx tuesday.evx wednesday.evx -k 100 -o week.evx\n\n\
-    The summaries need the same kernel (give `summarize` one --gamma), objective, columns and scaling."
-)]
+#[command(after_help = examples(
+    "The summaries need the same kernel, objective, columns and scaling; give `summarize` a number as --gamma.",
+    &["evermargin generate two-moons -o moons.csv", "evermargin summarize moons.csv --rows 1..500 --gamma 0.5 -o a.evx", "evermargin summarize moons.csv --rows 501.. --gamma 0.5 -o b.evx"],
+    [
+        ("Merge two summaries into one of 100 exemplars", "evermargin merge a.evx b.evx -k 100 -o both.evx"),
+        ("Write the merged summary as a table", "evermargin merge a.evx b.evx -k 20 -o both.csv"),
+    ],
+))]
 pub struct MergeArgs {
     /// Summaries written by `summarize -o` or `merge -o`
     #[arg(required = true, num_args = 1..)]
     pub summaries: Vec<PathBuf>,
-    /// Most exemplars [default: as many as the largest of them may have]
+    /// Maximum number of exemplars [default: the largest limit of the summaries]
     #[arg(short = 'k', long = "exemplars", value_name = "N", value_parser = crate::args::values::from_one)]
     pub exemplars: Option<u64>,
-    /// Summary to write: a table when it ends in .csv, else a file that `merge` reads [default: row numbers and weights on
-    /// standard output; with --json nowhere]
+    /// Write the summary to this file [default: row numbers and weights on standard output; none with --json]
+    ///
+    /// A name that ends in .csv makes a table, any other name a file for `merge`.
     #[arg(long, short, value_name = "SUMMARY")]
     pub output: Option<PathBuf>,
 }
@@ -51,7 +57,7 @@ pub fn run(args: &MergeArgs, common: &Common, started: Instant) -> Result<(), Fa
         let kept = merged.summary.merge(&part.summary, &watch).map_err(|e| Failure::about(path, e))?;
         let Some(kept) = kept else {
             return Err(Failure::Failed(
-                "stopped before the summaries were merged; nothing is written".into(),
+                "stopped before the summaries were merged; nothing was written".into(),
             ));
         };
         let first = merged.sources.len() as u32;
@@ -61,7 +67,7 @@ pub fn run(args: &MergeArgs, common: &Common, started: Instant) -> Result<(), Fa
         merged.origin = kept.iter().map(|&k| all[k]).collect();
         drop_unused_sources(&mut merged);
     }
-    let value = represented(&merged, &parts).map_err(|e| Failure::about(&args.summaries[0], e))?;
+    let value = objective_on_parts(&merged, &parts).map_err(|e| Failure::about(&args.summaries[0], e))?;
     let seconds = watch.seconds();
     watch.finish();
     let params = merged.summary.params();
@@ -85,7 +91,7 @@ pub fn run(args: &MergeArgs, common: &Common, started: Instant) -> Result<(), Fa
     print_result(&merged, args.output.as_deref(), to_stdout, common, &text, &json)
 }
 
-/// A summary of nothing, made like another.
+/// An empty summary with the parameters of another.
 fn empty_like(part: &SavedSummary, cap: usize) -> Result<SavedSummary, Failure> {
     let rows = part.summary.exemplars();
     let sparse = matches!(rows, evermargin::Matrix::Csr { .. });
@@ -98,7 +104,7 @@ fn empty_like(part: &SavedSummary, cap: usize) -> Result<SavedSummary, Failure> 
     })
 }
 
-/// Refuses summaries of different spaces.
+/// Refuses summaries with different columns, scalings, kernels or objectives.
 fn agree(a: &SavedSummary, b: &SavedSummary, first: &Path, other: &Path) -> Result<(), Failure> {
     let (p, q) = (a.summary.params(), b.summary.params());
     let differ = [
@@ -128,7 +134,7 @@ fn agree(a: &SavedSummary, b: &SavedSummary, first: &Path, other: &Path) -> Resu
     }
 }
 
-/// Forgets files none of whose rows are left, so that the list is never longer than the summary.
+/// Removes files none of whose rows are left, so that the list is never longer than the summary.
 fn drop_unused_sources(kept: &mut SavedSummary) {
     let mut used: Vec<u32> = kept.origin.iter().map(|o| o.0).collect();
     used.sort_unstable();
@@ -139,8 +145,8 @@ fn drop_unused_sources(kept: &mut SavedSummary) {
     kept.sources = used.iter().map(|&u| std::mem::take(&mut kept.sources[u as usize])).collect();
 }
 
-/// The objective of the merged exemplars on all exemplars of the parts, by their weights.
-fn represented(merged: &SavedSummary, parts: &[SavedSummary]) -> evermargin::Result<f64> {
+/// Objective of the merged exemplars on all exemplars of the parts, with their weights.
+fn objective_on_parts(merged: &SavedSummary, parts: &[SavedSummary]) -> evermargin::Result<f64> {
     let mut rows = merged.summary.exemplars().clone();
     let chosen: Vec<usize> = (0..rows.rows()).collect();
     let mut weight = vec![0.0; rows.rows()];

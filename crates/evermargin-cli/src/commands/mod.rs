@@ -10,6 +10,7 @@ pub(crate) mod fit;
 pub(crate) mod generate;
 pub(crate) mod inspect;
 pub(crate) mod label;
+pub(crate) mod learners;
 pub(crate) mod merge;
 pub(crate) mod predict;
 pub(crate) mod resume;

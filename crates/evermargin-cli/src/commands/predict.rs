@@ -1,5 +1,6 @@
-//! `evermargin predict`: classes, decision values and probabilities; scores when the labels are known.
+//! `evermargin predict`: classes, decision values and probabilities, and scores if the labels are known.
 
+use crate::args::help::examples;
 use crate::args::{Common, DataArgs, HideArgs};
 use crate::commands::convert::read_model;
 use crate::failure::Failure;
@@ -16,28 +17,38 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Label data with a model; score it when the labels are known
+/// Predict the labels of a file with a model, and score them if the file has labels
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  evermargin predict species.evm new.csv -o labels.tsv")]
+#[command(after_help = examples(
+    "",
+    &["evermargin generate two-moons -o moons.csv", "evermargin fit moons.csv"],
+    [
+        ("Write a label and a decision value per row", "evermargin predict moons.evm moons.csv -o labels.tsv"),
+        ("Also write the ROC curve", "evermargin predict moons.evm moons.csv -o labels.tsv --roc roc.tsv"),
+    ],
+))]
 pub struct PredictArgs {
     /// Model file, or a LIBSVM model
     pub model: PathBuf,
-    /// Data, in any format `fit` reads; - is standard input
+    /// Data in any format of `fit`; - is standard input
     pub data: PathBuf,
-    /// File for the predictions; - is standard output [default: standard output; with --json nowhere]
+    /// Write the predictions to this file; - is standard output [default: standard output; none with --json]
     #[arg(long, short, value_name = "OUT")]
     pub output: Option<PathBuf>,
-    /// What to write: tsv, csv (label, decision values, probabilities) or labels (one a line)
-    /// [default: csv when OUT ends so, else tsv]
+    /// Format of OUT: tsv, csv or labels [default: csv if OUT ends in .csv, else tsv]
+    ///
+    /// tsv and csv have a label, decision values and, if the model is calibrated, probabilities; labels is one label per line.
     #[arg(long = "as", value_name = "KIND", value_parser = shape)]
     pub shape: Option<Shape>,
-    /// File for the ROC curve of two classes, tab separated: threshold, false_positive_rate, true_positive_rate,
-    /// precision
+    /// Write the ROC curve of two classes to this file, tab separated
+    ///
+    /// Columns: threshold, false_positive_rate, true_positive_rate, precision.
     #[arg(long, value_name = "FILE")]
     pub roc: Option<PathBuf>,
-    /// Views of the model that are missing in DATA, by their numbers from 1, as in 2 or 1,3: their columns, whatever they hold, are
-    /// not looked at, and the other views answer
-    #[arg(long, value_name = "VIEWS", value_delimiter = ',', value_parser = crate::args::values::whole::<usize>(1, u64::MAX))]
+    /// Predict without these views of the model, by number from 1: 2 or 1,3 [default: use all views]
+    ///
+    /// The columns of these views are ignored, whatever their values.
+    #[arg(long, value_name = "VIEWS", hide_short_help = true, value_delimiter = ',', value_parser = crate::args::values::whole::<usize>(1, u64::MAX))]
     pub without: Vec<usize>,
     #[command(flatten)]
     pub views: ViewArgs,
@@ -45,7 +56,7 @@ pub struct PredictArgs {
     pub input: DataArgs,
 }
 
-/// How predictions are written.
+/// Format of written predictions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     Tsv,
@@ -66,12 +77,12 @@ pub fn shape(text: &str) -> Result<Shape, String> {
 pub fn run(args: &PredictArgs, common: &Common, started: Instant) -> Result<(), Failure> {
     let to_stdout = args.output.as_deref().map_or(!common.json, |o| o == Path::new("-"));
     if to_stdout && common.json {
-        return Err(Failure::Usage("-o - and --json both want standard output; give OUT a file".into()));
+        return Err(Failure::Usage("-o - and --json both need standard output; write OUT to a file".into()));
     }
     let input = Path::new("-");
     if args.model == input && args.data == input {
         return Err(Failure::Usage(
-            "MODEL and DATA cannot both be standard input; give one of them a file".into(),
+            "MODEL and DATA cannot both be standard input; use a file for one of them".into(),
         ));
     }
     Files::default()
@@ -86,7 +97,7 @@ pub fn run(args: &PredictArgs, common: &Common, started: Instant) -> Result<(), 
         if args.data != input && args.model.is_file() && read_model(&args.data).is_ok() {
             let (first, second) = (args.model.display(), args.data.display());
             return Failure::Usage(format!(
-                "{first} looks like data and {second} is a model; write the model first: evermargin predict {} {}",
+                "{first} looks like data and {second} is a model; name the model first: evermargin predict {} {}",
                 quoted(&args.data),
                 quoted(&args.model)
             ));
@@ -130,7 +141,7 @@ pub fn run(args: &PredictArgs, common: &Common, started: Instant) -> Result<(), 
     console::answer(common, &json, &text)
 }
 
-/// Reads data as the model knows it: its columns, its label, its classes.
+/// Reads data with the columns, the label and the classes of the model.
 pub fn load_for(
     classifier: &Classifier,
     path: &Path,
@@ -151,8 +162,8 @@ pub fn load_for(
     Ok(input)
 }
 
-/// The class of each row in the model's numbering. A class that the model does not know is `Some(u32::MAX)`:
-/// no prediction can be right.
+/// The class of each row in the numbering of the model. A class that the model does not have is `Some(u32::MAX)`, which
+/// makes every prediction wrong.
 pub fn truth(c: &Classifier, labels: &Labels) -> Vec<Option<u32>> {
     let labels = match &c.input.positive {
         Some(class) => &input::one_against_rest(labels, class),
@@ -165,14 +176,14 @@ pub fn truth(c: &Classifier, labels: &Labels) -> Vec<Option<u32>> {
         .iter()
         .map(|name| c.classes.iter().position(|k| same(k, name)).map_or(u32::MAX, |at| at as u32))
         .collect();
-    // of one class learned without labels nothing but their own names can be right or wrong
+    // A one-class model has the classes inside and outside; other names of classes cannot be scored.
     if c.learner == "one-class" && known.iter().all(|k| *k == u32::MAX) {
         return vec![None; labels.of.len()];
     }
     labels.of.iter().map(|l| l.map(|l| known[l as usize])).collect()
 }
 
-/// The predictions as text, a line a row.
+/// The predictions as text, one line per row.
 fn table(c: &Classifier, p: &Predictions, shape: Shape) -> String {
     let mut out = String::new();
     if shape == Shape::Labels {
@@ -213,7 +224,7 @@ fn table(c: &Classifier, p: &Predictions, shape: Shape) -> String {
     out
 }
 
-/// A cell of a table, quoted where it must be.
+/// A cell of a table, quoted if necessary.
 pub fn cell(text: &str, comma: char) -> String {
     if text.contains([comma, '"', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))
@@ -222,9 +233,9 @@ pub fn cell(text: &str, comma: char) -> String {
     }
 }
 
-/// Scores against the truth; null where it is not known or a score is not defined. A class that the model does
-/// not know counts as an error and leaves the other scores undefined. AUC of many classes is the mean of each
-/// against the rest, where there is an output a class.
+/// Scores against the true labels; null if they are unknown or the score is not defined. A class that the model does not
+/// have counts as an error and leaves the other scores undefined. With one-vs-rest outputs, AUC is the mean over classes of
+/// each class against the rest.
 pub fn scores(c: &Classifier, p: &Predictions, truth: &[Option<u32>]) -> Value {
     let rows: Vec<usize> = (0..truth.len()).filter(|&i| truth[i].is_some()).collect();
     let known: Vec<u32> = rows.iter().filter_map(|&i| truth[i]).collect();
@@ -255,7 +266,7 @@ pub fn scores(c: &Classifier, p: &Predictions, truth: &[Option<u32>]) -> Value {
     })
 }
 
-/// The ROC curve as text, with the precision of each cut (empty where nothing is called positive).
+/// The ROC curve as text, with the precision at each threshold (empty if no row is predicted positive).
 fn roc(c: &Classifier, p: &Predictions, truth: &[Option<u32>]) -> Result<String, Failure> {
     if c.scheme != MulticlassScheme::Binary {
         return Err(Failure::Usage(format!(

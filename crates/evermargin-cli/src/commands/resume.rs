@@ -1,4 +1,4 @@
-//! `evermargin fit --resume`: what may be said beside a state, and what would contradict it.
+//! `evermargin fit --resume`: refuses options that contradict the state.
 
 use crate::args::{Common, set_gamma, set_once};
 use crate::commands::fit::FitArgs;
@@ -8,10 +8,11 @@ use evermargin::params::ParamValue;
 use evermargin::pipeline::partial_fit::{OnlineCheckpoint, PartialFitOptions};
 use evermargin::pipeline::train::{Gamma, TrainOptions};
 
-/// Parameters about the choice of samples.
+/// Parameters for the choice of samples.
 const CHOOSING: [&str; 5] = ["select", "pool", "labels", "stop", "virtual"];
 
-/// Refuses options that say otherwise than the state; those that agree with it may be repeated. Gives how to go on.
+/// Refuses options that differ from the state; options that agree with it may be repeated. Returns the options for
+/// continuing.
 pub fn agree(
     args: &FitArgs,
     common: &Common,
@@ -31,8 +32,8 @@ pub fn agree(
     let cache = options.params.remove("cache_bytes").and_then(|v| v.as_u64()).map(|b| b as usize);
     if let Some(name) = CHOOSING.iter().find(|name| options.params.contains_key(**name)) {
         return Err(Failure::Usage(format!(
-            "{name}: --resume learns every labeled row of DATA and chooses none; name the rows worth a label with \
-             `evermargin ask` and give it those"
+            "{name}: --resume learns every labeled row of DATA and does not choose rows; choose them with `evermargin ask` and \
+             resume with those"
         )));
     }
     for (name, value) in &options.params {
@@ -87,6 +88,6 @@ fn others(args: &FitArgs, options: &TrainOptions, state: &OnlineCheckpoint) -> R
 
 fn contradiction(name: &str, given: &str, stored: &str) -> Failure {
     Failure::Usage(format!(
-        "{name} {given}: the state was begun with {stored}; leave the option out, or train anew without --resume"
+        "{name} {given}: the state has {stored}; leave the option out, or train a new model without --resume"
     ))
 }

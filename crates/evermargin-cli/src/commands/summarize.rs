@@ -1,5 +1,6 @@
-//! `evermargin summarize`: the rows that stand for all of them.
+//! `evermargin summarize`: a few rows that represent all rows.
 
+use crate::args::help::examples;
 use crate::args::{Common, DataArgs};
 use crate::commands::predict::cell;
 use crate::failure::Failure;
@@ -22,47 +23,54 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Choose the rows that stand for all of them
+/// Choose a few rows that represent all rows
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  evermargin summarize customers.csv -k 50 -o typical.csv\n\n\
-    Parts apart, then together (one gamma, so that similarities are the same):\n  \
-    evermargin summarize monday.csv -k 100 --gamma 0.5 -o monday.evx\n  \
-    evermargin summarize tuesday.csv -k 100 --gamma 0.5 -o tuesday.evx\n  \
-    evermargin merge monday.evx tuesday.evx -k 100 -o both.evx\n\n\
-    At most two of each city:\n  evermargin summarize customers.csv -k 50 --group city --max-per-group 2")]
+#[command(after_help = examples(
+    "",
+    &["evermargin generate two-moons -o moons.csv"],
+    [
+        ("Choose 50 exemplars and write them as a table", "evermargin summarize moons.csv -k 50 -o exemplars.csv"),
+        ("Choose at most 10 rows of each class", "evermargin summarize moons.csv -k 20 --group label --max-per-group 10"),
+    ],
+))]
 pub struct SummarizeArgs {
-    /// Data, in any format `fit` reads; labels are not looked at; - is standard input
+    /// Data in any format of `fit`; labels are not used; - is standard input
     pub data: PathBuf,
-    /// Most exemplars
+    /// Maximum number of exemplars
     #[arg(short = 'k', long = "exemplars", value_name = "N", default_value_t = 100, value_parser = crate::args::values::from_one)]
     pub exemplars: u64,
-    /// What they are to be good at: exemplars (their mean is that of the data, dense regions get more) or facility
-    /// (every row has one like it)
+    /// Objective: exemplars or facility
+    ///
+    /// exemplars: the mean of the exemplars in feature space approximates that of the data, so dense regions have more of them.
+    /// facility: every row has a similar exemplar.
     #[arg(long, value_name = "NAME", default_value = "exemplars", value_parser = objective)]
     pub objective: Objective,
-    /// Similarity: rbf, linear, poly or sigmoid
+    /// Kernel that measures similarity: rbf, linear, poly or sigmoid
     #[arg(long, value_name = "NAME", default_value = "rbf")]
     pub kernel: String,
-    /// Width of the kernel: a number, scale = 1/(d·Var X) or auto = 1/d
+    /// Kernel width: a number, scale = 1/(d·Var X) or auto = 1/d
     #[arg(long, value_name = "X", default_value = "scale", value_parser = crate::args::values::gamma)]
     pub gamma: Gamma,
-    /// Power of the poly kernel
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = crate::args::values::whole::<u32>(0, u32::MAX.into()))]
+    /// Degree of the poly kernel
+    #[arg(long, hide_short_help = true, value_name = "N", default_value_t = 3, value_parser = crate::args::values::whole::<u32>(0, u32::MAX.into()))]
     pub degree: u32,
     /// Constant of the poly and sigmoid kernels
-    #[arg(long, value_name = "X", default_value_t = 0.0, value_parser = crate::args::values::number)]
+    #[arg(long, hide_short_help = true, value_name = "X", default_value_t = 0.0, value_parser = crate::args::values::number)]
     pub coef0: f64,
-    /// Weight of being unlike each other, for the exemplars objective: auto, static or a number
-    #[arg(long, value_name = "X", default_value = "auto", value_parser = lambda)]
+    /// Weight of the differences between exemplars, for --objective exemplars: auto, static or a number
+    #[arg(long, hide_short_help = true, value_name = "X", default_value = "auto", value_parser = lambda)]
     pub diversity: Lambda,
-    /// Scaling: minmax, standard, range, unit, tfidf, divide=N or none; exemplars are written scaled
+    /// Scaling: minmax, standard, range, unit, tfidf, divide=N or none
+    ///
+    /// Exemplars are written after scaling.
     #[arg(long, value_name = "NAME", default_value = "none", value_parser = crate::args::values::scaling)]
     pub scale: ScalingChoice,
-    /// Memory for kernel values, in megabytes
-    #[arg(long, value_name = "MB", default_value_t = 512, value_parser = crate::args::values::whole::<usize>(0, u64::MAX))]
+    /// Memory for cached kernel values, in megabytes
+    #[arg(long, hide_short_help = true, value_name = "MB", default_value_t = 512, value_parser = crate::args::values::whole::<usize>(0, u64::MAX))]
     pub cache_mb: usize,
-    /// Summary to write: a table when it ends in .csv, else a file that `merge` reads [default: row numbers and weights on
-    /// standard output; with --json nowhere]
+    /// Write the summary to this file [default: row numbers and weights on standard output; none with --json]
+    ///
+    /// A name that ends in .csv makes a table, any other name a file for `merge`.
     #[arg(long, short, value_name = "SUMMARY")]
     pub output: Option<PathBuf>,
     #[command(flatten)]
@@ -85,12 +93,12 @@ fn lambda(text: &str) -> Result<Lambda, String> {
         "static" => Ok(Lambda::Static),
         _ => {
             let number = crate::args::values::number(text).ok().filter(|v| *v >= 0.0);
-            number.map(Lambda::Value).ok_or_else(|| "must be auto, static or a number from 0".into())
+            number.map(Lambda::Value).ok_or_else(|| "must be auto, static or a number of 0 or more".into())
         }
     }
 }
 
-/// The word a user writes.
+/// Name of the objective on the command line.
 pub fn objective_name(objective: Objective) -> &'static str {
     match objective {
         Objective::Exemplars => "exemplars",
@@ -136,28 +144,28 @@ pub fn run(args: &SummarizeArgs, common: &Common, started: Instant) -> Result<()
         cache_bytes: args.cache_mb.saturating_mul(1 << 20),
         ..ExemplarParams::default()
     };
-    let most = usize::try_from(args.exemplars).unwrap_or(usize::MAX);
+    let limit = usize::try_from(args.exemplars).unwrap_or(usize::MAX);
     let watch = Watcher::start(common, None)?;
     let pool = Pool::of(x.view());
     let (picks, value) = match &groups {
-        Some(groups) => choose_within(&params, &pool, most, &groups.limit()?, &watch),
-        None => choose_and_score(&params, &pool, most, &watch),
+        Some(groups) => choose_within(&params, &pool, limit, &groups.limit()?, &watch),
+        None => choose_and_score(&params, &pool, limit, &watch),
     }
     .map_err(about)?;
     if picks.order.is_empty() {
-        return Err(Failure::Failed("stopped before a row was chosen; nothing is written".into()));
+        return Err(Failure::Failed("stopped before a row was chosen; nothing was written".into()));
     }
     let weights = carry_weights(x.view(), &[], &picks.order, params.kernel).map_err(about)?;
     let seconds = watch.seconds();
     watch.finish();
-    let shortfall = groups.as_ref().and_then(|groups| groups.shortfall(picks.order.len(), most));
+    let shortfall = groups.as_ref().and_then(|groups| groups.shortfall(picks.order.len(), limit));
     console::note(common, shortfall.as_slice());
     if picks.exit == Exit::Interrupted {
         console::note(common, &[format!("stopped early, after {} exemplars", picks.order.len())]);
     }
     let (rows, exemplars) = (x.rows(), x.view().select(&picks.order));
     let kept = SavedSummary {
-        summary: Summary::of(params, most, exemplars, weights, rows as u64).map_err(about)?,
+        summary: Summary::of(params, limit, exemplars, weights, rows as u64).map_err(about)?,
         scaling,
         input,
         sources: vec![args.data.display().to_string()],
@@ -180,7 +188,7 @@ pub fn run(args: &SummarizeArgs, common: &Common, started: Instant) -> Result<()
     print_result(&kept, args.output.as_deref(), to_stdout, common, &text, &json)
 }
 
-/// Refuses outputs that cannot be before any file is read; says whether rows go to standard output.
+/// Refuses invalid outputs before any file is read; returns whether rows go to standard output.
 pub fn check_output<'a>(
     files: Files<'a>,
     output: Option<&'a PathBuf>,
@@ -189,14 +197,14 @@ pub fn check_output<'a>(
     let to_stdout = output.map_or(!common.json, |o| o == Path::new("-"));
     if to_stdout && common.json {
         return Err(Failure::Usage(
-            "-o - and --json both want standard output; give the summary a file".into(),
+            "-o - and --json both need standard output; write the summary to a file".into(),
         ));
     }
     files.writes_or_prints("--output", output).check()?;
     Ok(to_stdout)
 }
 
-/// Writes a summary where it belongs and says what was done.
+/// Writes a summary to its output and prints the result.
 pub fn print_result(
     kept: &SavedSummary,
     output: Option<&Path>,
@@ -224,12 +232,12 @@ pub fn print_result(
     console::answer(common, json, &text)
 }
 
-/// Whether exemplars come from several files, whose names then matter.
+/// Whether exemplars come from several files, so that the names of the files must be written.
 fn is_mixed(kept: &SavedSummary) -> bool {
     kept.origin.iter().any(|o| Some(o.0) != kept.origin.first().map(|first| first.0))
 }
 
-/// Where exemplar `k` came from, and its weight, with a separator between.
+/// Origin and weight of exemplar `k`, with a separator between them.
 fn origin(kept: &SavedSummary, k: usize, comma: char) -> String {
     let (source, row) = kept.origin[k];
     let weight = exact(kept.summary.weights()[k]);
@@ -253,10 +261,10 @@ fn rows_and_weights(kept: &SavedSummary) -> String {
     out
 }
 
-/// Most values of a table.
+/// Maximum number of values of a table.
 const MAX_VALUES: usize = 100_000_000;
 
-/// A line an exemplar: where it came from, its weight, its values.
+/// One line per exemplar: its origin, weight and values.
 fn table(kept: &SavedSummary) -> Result<String, Failure> {
     let x = kept.summary.exemplars().view();
     if x.rows().saturating_mul(x.cols()) > MAX_VALUES {
@@ -284,7 +292,7 @@ fn table(kept: &SavedSummary) -> Result<String, Failure> {
     Ok(out)
 }
 
-/// A name a feature: those of the header, `name=value` for categories, x1, x2, … where there are none.
+/// Names of the features: those of the header, `name=value` for categories; x1, x2, … without names.
 fn column_names(columns: &[Column], cols: usize) -> Vec<String> {
     let of = |column: &Column| match column {
         Column::Number { name } => vec![name.clone()],

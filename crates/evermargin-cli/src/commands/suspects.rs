@@ -1,4 +1,4 @@
-//! Rows whose label the model does not believe.
+//! Rows that are probably mislabeled: the model contradicts their label.
 
 use crate::commands::predict::{cell, truth};
 use crate::failure::Failure;
@@ -10,11 +10,11 @@ use evermargin::model::Classifier;
 use evermargin::params::ParamValue;
 use std::fmt::Write;
 
-/// Where the ramp ends for learners that have none.
+/// Left end of the ramp loss for learners without one.
 const DEFAULT_END: f64 = -1.0;
 
-/// The suspects as text, the worst first, and how many there are: labeled rows whose margin toward their label is
-/// below the end of the ramp. `numbers` are the numbers of the rows in their file.
+/// The suspects as text, the worst first, and their number. A suspect is a labeled row whose margin toward its label is
+/// below the left end of the ramp loss. `numbers` are the numbers of the rows in their file.
 pub fn table(
     classifier: &Classifier,
     x: Matrix,

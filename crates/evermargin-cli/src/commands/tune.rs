@@ -1,6 +1,7 @@
-//! `evermargin tune`: cross-validation over a grid: the cost (or what takes its place), the kernel width, and any other
-//! parameter. Rows without a label are trained on and never scored.
+//! `evermargin tune`: cross-validation over a grid of the cost (or the parameter with its role), the kernel width, and any
+//! other parameters. Rows without a label take part in training and are never scored.
 
+use crate::args::help::examples;
 use crate::args::semi::UnlabeledArgs;
 use crate::args::values::{Grid, six_digits};
 use crate::args::{Common, DataArgs, HideArgs, LearnArgs};
@@ -26,36 +27,41 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// Find good parameters by cross-validation
+/// Search for good parameters by cross-validation
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "The best mean accuracy wins; among equals the point whose neighbors in the grid are best, then the \
-                  smaller C, then the smaller gamma.\n\nExample:\n  evermargin tune train.csv --c 0.1..100 --gamma \
-                  0.001..10 --plot tune.svg\n  evermargin tune few.csv --learner lapsvm --over gamma_i=0,0.1,1,10 \
-                  --over n_neighbors=6,10,20"
-)]
+#[command(after_help = examples(
+    "The highest mean accuracy wins; among equals the point with the best neighbors in the grid, then the smaller C, then \
+     the smaller gamma.",
+    &["evermargin generate two-moons -o moons.csv"],
+    [
+        ("Search C and gamma, and train the winner on all rows", "evermargin tune moons.csv --c 0.1..100 --gamma 0.1,1,10 --grid 4 -o moons.evm"),
+        ("Search other parameters of a learner", "evermargin tune moons.csv --learner linear --over c=0.1,1,10 --folds 3"),
+    ],
+))]
 pub struct TuneArgs {
-    /// Data with labels, in any format `fit` reads; - is standard input
+    /// Data with labels, in any format of `fit`; - is standard input
     pub data: PathBuf,
-    /// Values of C: FROM..TO (evenly on a log scale) or a list [default: 0.1..1000]
+    /// Values of C: FROM..TO (evenly spaced on a log scale) or A,B,… [default: 0.1..1000]
     #[arg(long, value_name = "GRID", value_parser = crate::args::values::grid, help_heading = "Search")]
     pub c: Option<Grid>,
-    /// Values of gamma [default: 1/64 to 64 times what `--gamma scale` means]
+    /// Values of gamma, in the same form [default: 1/64 to 64 times that of `fit --gamma scale`]
     #[arg(long, value_name = "GRID", value_parser = crate::args::values::grid, help_heading = "Search")]
     pub gamma: Option<Grid>,
-    /// Values of another parameter of the learner (repeatable); of learners without C, gamma_i or lambda is tried by itself
+    /// Values of another parameter of the learner (repeatable)
+    ///
+    /// Without this option, learners without C are tuned over gamma_i or lambda.
     #[arg(long, value_name = "NAME=GRID", value_parser = crate::args::values::axis, help_heading = "Search")]
     pub over: Vec<(String, Grid)>,
-    /// Values of a range
+    /// Number of values per range FROM..TO
     #[arg(long, value_name = "N", default_value_t = 7, help_heading = "Search", value_parser = crate::args::values::whole::<usize>(1, 100))]
     pub grid: usize,
-    /// Folds; each class is spread evenly
+    /// Number of folds; each class is spread evenly over them
     #[arg(long, value_name = "K", default_value_t = 5, help_heading = "Search", value_parser = crate::args::values::whole::<usize>(2, u64::MAX))]
     pub folds: usize,
-    /// Draw a heat map: a self-contained .svg or .html file [default: none]
+    /// Draw a heat map of the accuracies: an .svg or .html file
     #[arg(long, value_name = "FILE", help_heading = "Search")]
     pub plot: Option<PathBuf>,
-    /// Train with the winner on all rows and write the model
+    /// Train with the best parameters on all rows and write the model to this file [default: print the command]
     #[arg(long, short, value_name = "MODEL")]
     pub output: Option<PathBuf>,
     #[command(flatten)]
@@ -73,16 +79,16 @@ pub struct TuneArgs {
 /// One point of the grid.
 #[derive(Debug, Clone, Copy)]
 struct Point {
-    /// Of the parameter tuned along a path.
+    /// Value of the parameter that varies along a path.
     cost: f64,
     gamma: Option<f64>,
-    /// Which values of the other parameters.
+    /// Index of the combination of the other parameters.
     other: usize,
     accuracy: f64,
     error: f64,
 }
 
-/// More points of a grid than anybody waits for.
+/// Maximum number of points of a grid.
 const MAX_POINTS: f64 = 1e5;
 
 /// The grid.
@@ -92,14 +98,14 @@ struct Search {
     name: String,
     costs: Vec<f64>,
     gammas: Vec<Option<f64>>,
-    /// Values of all other parameters, in every combination.
+    /// All combinations of values of the other parameters.
     others: Vec<Vec<(String, f64)>>,
-    /// The parameters among them that are whole numbers.
+    /// Names of the searched parameters that are whole numbers.
     integers: Vec<String>,
 }
 
 impl Search {
-    /// The parameters that vary, without gamma.
+    /// The searched parameters except gamma.
     fn new(args: &TuneArgs, learner: &EstimatorSpec) -> Result<Self, Failure> {
         let mut axes: Vec<(String, Vec<f64>)> = Vec::new();
         for (name, grid) in
@@ -107,17 +113,17 @@ impl Search {
         {
             let ratio = name == "ratio" && args.unlabeled.ratio.is_some();
             if name == "gamma" && args.gamma.is_none() && learner.takes("gamma") {
-                continue; // as --gamma
+                continue; // the same as --gamma
             }
             if ratio || name == "gamma" || axes.iter().any(|(n, _)| *n == name) {
                 return Err(Failure::Usage(format!(
-                    "--over {name}: given twice, or better given as --{name}"
+                    "--over {name}: given twice, or also a flag; use --{name}"
                 )));
             }
             if !learner.takes(&name) {
                 let names: Vec<&str> = learner.params.iter().map(|p| p.name).collect();
                 return Err(Failure::Usage(format!(
-                    "learner {} takes no {name}; it takes {}",
+                    "learner {} has no parameter {name}; it has {}",
                     learner.name,
                     names.join(", ")
                 )));
@@ -133,14 +139,14 @@ impl Search {
         let along = axes.iter().position(|(n, _)| own.contains(&n.as_str())).unwrap_or(0);
         if axes.is_empty() {
             return Err(Failure::Usage(format!(
-                "learner {} takes neither c, gamma_i nor lambda; say what to tune with --over NAME=GRID",
+                "learner {} has neither c, gamma_i nor lambda; name the parameter to tune with --over NAME=GRID",
                 learner.name
             )));
         }
         let points: f64 = axes.iter().map(|(_, values)| values.len() as f64).product();
         if points > MAX_POINTS {
             return Err(Failure::Usage(format!(
-                "the grid has {points} points; at most {MAX_POINTS} are tried"
+                "the grid has {points} points; at most {MAX_POINTS} are allowed"
             )));
         }
         let integer = |name: &str| learner.param(name).is_ok_and(|p| p.kind.is_integer());
@@ -158,7 +164,7 @@ impl Search {
         Ok(Self { name, costs, gammas: vec![None], others, integers })
     }
 
-    /// Refuses a parameter that is searched and has one value in addition.
+    /// Refuses a parameter that is both searched and given a single value.
     fn refuse_fixed(&self, args: &TuneArgs, options: &TrainOptions) -> Result<(), Failure> {
         let others = self.others.first().into_iter().flatten().map(|(name, _)| name);
         let fixed = |name: &&String| options.params.contains_key(*name);
@@ -166,8 +172,7 @@ impl Search {
         match std::iter::once(&self.name).chain(others).find(fixed).cloned().or(gamma) {
             None => Ok(()),
             Some(name) => Err(Failure::Usage(format!(
-                "parameter {name} is given twice: tune tries values of it, and it has one already; for one value, give \
-                 --over {name}=VALUE alone"
+                "parameter {name} is given twice: as one value and as values to try; for one value, use --over {name}=VALUE alone"
             ))),
         }
     }
@@ -176,12 +181,12 @@ impl Search {
         self.costs.len() * self.gammas.len() * self.others.len()
     }
 
-    /// What people call the parameter tuned along a path.
+    /// Printed name of the parameter that varies along a path.
     fn title(&self) -> &str {
         if self.name == "c" { "C" } else { &self.name }
     }
 
-    /// All parameters of a point but gamma.
+    /// All parameters of a point except gamma.
     fn chosen(&self, p: &Point) -> Vec<(String, f64)> {
         std::iter::once((self.name.clone(), p.cost)).chain(self.others[p.other].iter().cloned()).collect()
     }
@@ -204,14 +209,14 @@ pub fn run(args: &TuneArgs, common: &Common, started: Instant) -> Result<(), Fai
     let (learner, mut options) = args.learn.options(common)?;
     if learner.one_class {
         return Err(Failure::Usage(format!(
-            "--learner {}: tune compares accuracies on held-out rows of two classes, and it learns from one; choose nu, the \
-             share of rows that are outside, and let predict score rows you know",
+            "--learner {}: it learns from one class, and tune compares accuracies on held-out rows of two classes; choose nu, the \
+             share of rows outside, and score rows with known labels with predict",
             learner.name
         )));
     }
     args.unlabeled.apply(learner, &mut options)?;
     args.views.check(learner)?;
-    options.compare = false; // nobody is told
+    options.compare = false; // no comparison is printed
     let mut search = Search::new(args, learner)?;
     search.refuse_fixed(args, &options)?;
     if let Some(plot) = &args.plot {
@@ -280,14 +285,11 @@ pub fn run(args: &TuneArgs, common: &Common, started: Instant) -> Result<(), Fai
     let seconds = searching.elapsed().as_secs_f64();
     watch.finish();
     let Some(best) = best_of_all(&points, &search) else {
-        return Err(Failure::Failed("stopped before any parameters were tried; give it more time".into()));
+        return Err(Failure::Failed("stopped before any parameters were tried; allow more time".into()));
     };
     let interrupted = points.len() < search.len();
     if interrupted {
-        console::note(
-            common,
-            &[format!("interrupted; {} of {} points are finished", points.len(), search.len())],
-        );
+        console::note(common, &[format!("interrupted after {} of {} points", points.len(), search.len())]);
     }
 
     options.params.extend(search.chosen(&best).into_iter().map(|(name, v)| (name, v.into())));
@@ -339,11 +341,11 @@ pub fn run(args: &TuneArgs, common: &Common, started: Instant) -> Result<(), Fai
     console::answer(common, &json, &text)
 }
 
-/// The values to try for a parameter, each of them allowed.
+/// The values to try for a parameter, checked against its range.
 fn numbers(param: &ParamSpec, grid: &Grid, points: usize) -> Result<Vec<f64>, Failure> {
     if !param.kind.is_numeric() {
         return Err(Failure::Usage(format!(
-            "--over {}: it is no number; must be {}",
+            "--over {}: not a number, so there is no grid; must be {}",
             param.name, param.kind
         )));
     }
@@ -357,13 +359,13 @@ fn numbers(param: &ParamSpec, grid: &Grid, points: usize) -> Result<Vec<f64>, Fa
 }
 
 impl TuneArgs {
-    /// The values of gamma that were asked for.
+    /// The requested values of gamma.
     fn gamma(&self) -> Option<&Grid> {
         self.gamma.as_ref().or_else(|| self.over.iter().find(|(name, _)| name == "gamma").map(|(_, g)| g))
     }
 }
 
-/// The values of gamma; one `None` where there is no gamma.
+/// The values of gamma; a single `None` if there is no gamma.
 fn gammas(
     args: &TuneArgs,
     learner: &EstimatorSpec,
@@ -375,7 +377,7 @@ fn gammas(
         return match args.gamma() {
             None => Ok(vec![None]),
             Some(_) => Err(Failure::Usage(format!(
-                "--gamma: {} has none; leave it out",
+                "--gamma: {} has no gamma; leave the option out",
                 kernel.map_or_else(|| format!("learner {}", learner.name), |k| format!("the {k} kernel"))
             ))),
         };
@@ -392,7 +394,7 @@ fn gammas(
     Ok(grid.values(args.grid).into_iter().map(Some).collect())
 }
 
-/// Mean and standard error of the accuracies of the folds.
+/// Mean over folds of the accuracy, and its standard error.
 fn score(
     decision: &[f64],
     labels: &Labels,
@@ -416,14 +418,15 @@ fn score(
     (mean, (variance / n).sqrt())
 }
 
-/// The best of the best for each combination of the other parameters; the first of equals.
+/// The best point over all combinations of the other parameters; the first of equals.
 fn best_of_all(points: &[Point], search: &Search) -> Option<Point> {
     let each = points.chunk_by(|a, b| a.other == b.other).filter_map(|part| best(part, search.costs.len()));
     each.reduce(|a, b| if b.accuracy > a.accuracy + 1e-12 { b } else { a })
 }
 
-/// The highest accuracy; among equals the one whose neighbors in the grid are best (the middle of a plateau rather
-/// than its edge), then the smaller cost, then the smaller gamma. `points` stand row by row, `width` costs a gamma.
+/// The point with the highest accuracy; among equals the one whose neighbors in the grid are best (the middle of a plateau
+/// rather than its edge), then the smaller cost, then the smaller gamma. `points` are ordered by gamma, with `width` costs
+/// per gamma.
 fn best(points: &[Point], width: usize) -> Option<Point> {
     let near = |i: usize| {
         let (row, column) = (i / width, i % width);
@@ -442,7 +445,7 @@ fn best(points: &[Point], width: usize) -> Option<Point> {
     won.map(|(point, _)| point)
 }
 
-/// The command that trains with the winner: what was written here, with the winner for the search.
+/// The command that trains with the best parameters: the command line without the options of the search.
 fn command(written: &[String], args: &TuneArgs, search: &Search, best: &Point, scaling: &str) -> String {
     const SEARCH: [&str; 10] = [
         "--c",
@@ -474,7 +477,7 @@ fn command(written: &[String], args: &TuneArgs, search: &Search, best: &Point, s
                 words.next();
             }
         } else if name == "--set" {
-            // gamma is written below, as the number it became
+            // gamma is appended below as a number.
             let assigned = word.split_once('=').map(|(_, a)| a).or_else(|| words.next().map(String::as_str));
             if let Some(assigned) = assigned.filter(|a| a.split('=').next().map(str::trim) != Some("gamma")) {
                 let _ = write!(out, " --set {}", quoted(assigned.as_ref()));
@@ -543,7 +546,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equals_go_to_the_middle_of_a_plateau() {
+    fn ties_are_won_by_the_middle_of_a_plateau() {
         let accuracies = [
             [0.9, 0.5, 0.5, 0.5, 0.5],
             [0.5, 0.5, 0.9, 0.9, 0.9],
@@ -565,7 +568,7 @@ mod tests {
     }
 
     #[test]
-    fn equals_go_to_the_smaller_cost_then_gamma() {
+    fn ties_are_won_by_the_smaller_cost_then_the_smaller_gamma() {
         let point =
             |cost, gamma, accuracy| Point { cost, gamma: Some(gamma), other: 0, accuracy, error: 0.0 };
         let points =

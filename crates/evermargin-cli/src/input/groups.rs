@@ -11,10 +11,12 @@ use std::path::Path;
 #[derive(Debug, Clone, clap::Args, Default)]
 #[command(next_help_heading = "Groups")]
 pub struct GroupArgs {
-    /// Column of a table, by name or number, whose values group the rows; it stays a feature unless --columns leaves it out
+    /// Column of a table, by name or number, whose values group the rows [default: no groups]
+    ///
+    /// The column remains a feature unless --columns leaves it out.
     #[arg(long, value_name = "NAME|INDEX")]
     pub group: Option<String>,
-    /// Maximum number of rows chosen per group; needs --group [default: 1]
+    /// Maximum number of rows chosen per group of --group [default: 1]
     #[arg(long, value_name = "K", requires = "group", value_parser = crate::args::values::from_one)]
     pub max_per_group: Option<u64>,
 }
@@ -27,12 +29,12 @@ pub struct Groups {
 }
 
 impl GroupArgs {
-    /// Reads the groups of the rows of `source`, which came from `path`. Rows with an empty cell are a group of their own.
+    /// Reads the groups of the rows of `source`, which came from `path`. Rows with an empty cell form one group.
     pub fn read(&self, path: &Path, args: &DataArgs, source: &Input) -> Result<Option<Groups>, Failure> {
         let Some(name) = &self.group else { return Ok(None) };
         if path == Path::new("-") {
             return Err(Failure::Usage(
-                "--group: standard input cannot be read twice; give DATA a file".into(),
+                "--group: standard input cannot be read twice; use a file for DATA".into(),
             ));
         }
         let options = ReadOptions {
@@ -47,7 +49,7 @@ impl GroupArgs {
         let data = read(path, &options)?;
         if data.input_spec().columns.is_empty() {
             return Err(Failure::Usage(format!(
-                "--group {name}: {} is no table with columns",
+                "--group {name}: {} is not a table with columns",
                 path.display()
             )));
         }
@@ -69,18 +71,18 @@ impl Groups {
         Self { of: compact(&of), max_per_group: self.max_per_group }
     }
 
-    /// A note where fewer rows were chosen than wanted because the groups allow no more.
+    /// A note if fewer rows were chosen than requested because the groups allow no more.
     pub fn shortfall(&self, chosen: usize, wanted: usize) -> Option<String> {
         let mut sizes = vec![0_usize; self.of.iter().max().map_or(0, |last| *last as usize + 1)];
         self.of.iter().for_each(|group| sizes[*group as usize] += 1);
         let allowed: usize = sizes.iter().map(|size| (*size).min(self.max_per_group)).sum();
-        let (groups, most) = (sizes.len(), self.max_per_group);
+        let (groups, max) = (sizes.len(), self.max_per_group);
         (chosen < wanted && chosen == allowed).then(|| {
-            format!("{chosen} of {wanted} rows: --max-per-group {most} allows no more of {groups} groups")
+            format!("{chosen} of {wanted} rows: --max-per-group {max} allows no more from {groups} groups")
         })
     }
 
-    /// The limit that a choice keeps to.
+    /// The limit for choosing rows.
     pub fn limit(&self) -> Result<GroupLimit<'_>, Failure> {
         Ok(GroupLimit::new(&self.of, self.max_per_group)?)
     }

@@ -1,4 +1,4 @@
-//! From a data file and the options about it to rows and labels; and the small files beside it.
+//! Reads a data file with its options into rows and labels, and the small files that belong to it.
 
 pub(crate) mod groups;
 pub(crate) mod views;
@@ -9,23 +9,23 @@ use evermargin::data::Matrix;
 use evermargin_io::{Dataset, LabelColumn, Limits, ReadOptions, read};
 use std::path::Path;
 
-/// A data set, and what was done to it.
+/// A data set and the selection that was applied to it.
 #[derive(Debug)]
 pub struct Input {
-    /// Rows asked for; labels as the learner may see them.
+    /// Requested rows, with the labels that the learner may see.
     pub data: Dataset,
-    /// All labels there are, to score with, where some were hidden.
+    /// All labels of the file, for scoring, if some were hidden.
     pub truth: Option<Labels>,
-    /// Rows of the file.
+    /// Number of rows of the file.
     pub rows_in_file: usize,
-    /// Numbers of the rows in the file, counted from 0, when only a part was asked for.
+    /// Numbers of the rows in the file, counted from 0, if only a part was requested.
     pub kept: Option<Vec<usize>>,
-    /// Columns of views that are missing.
+    /// Columns of missing views.
     pub absent: Vec<std::ops::Range<usize>>,
 }
 
 impl Input {
-    /// The number in the file of each row, counted from 1.
+    /// Number of each row in the file, counted from 1.
     pub fn numbers(&self) -> Vec<usize> {
         match &self.kept {
             Some(kept) => kept.iter().map(|i| i + 1).collect(),
@@ -33,7 +33,7 @@ impl Input {
         }
     }
 
-    /// Weights of the rows from a file with one a row of the data file.
+    /// Weights of the rows, from a file with one weight per row of the data file.
     pub fn weights(&self, path: Option<&Path>) -> Result<Option<Vec<f64>>, Failure> {
         let Some(path) = path else { return Ok(None) };
         let all = weights(path, self.rows_in_file)?;
@@ -44,7 +44,7 @@ impl Input {
     }
 }
 
-/// Reads a data file. `options` may already know columns of a model.
+/// Reads a data file. `options` may hold the columns of a model.
 pub fn load(
     path: &Path,
     args: &DataArgs,
@@ -54,7 +54,7 @@ pub fn load(
     choose(read(path, &options_of(args, options))?, path, args, hide)
 }
 
-/// The rows, labels and classes asked for.
+/// Selects the requested rows, labels and classes.
 pub fn choose(
     mut data: Dataset,
     path: &Path,
@@ -102,10 +102,10 @@ pub fn choose(
     Ok(Input { data, truth, rows_in_file: rows, kept, absent: Vec::new() })
 }
 
-/// What is written for the label column of a table that has none.
+/// Value of `--label` for a table without labels.
 const NO_LABEL: &str = "none";
 
-/// What the options say about a file, over what is known of it.
+/// Options for reading a file: those of the command line, and otherwise those given.
 pub fn options_of(args: &DataArgs, options: ReadOptions) -> ReadOptions {
     ReadOptions {
         format: args.format,
@@ -121,13 +121,13 @@ pub fn options_of(args: &DataArgs, options: ReadOptions) -> ReadOptions {
     }
 }
 
-/// A column by its number, counted from 1, or else by its name.
+/// A column by its number, counted from 1, or by its name.
 pub fn column(text: &str) -> LabelColumn {
     text.parse().map_or_else(|_| LabelColumn::Name(text.to_string()), LabelColumn::Index)
 }
 
-/// LIBSVM's files of kernel matrices begin each row with its number, `0:1`, `0:2` and so on: takes that column away where it
-/// is there.
+/// Removes the column of row numbers from a kernel matrix. LIBSVM begins each row of a kernel matrix with its number: `0:1`,
+/// `0:2` and so on.
 pub fn drop_serial(data: &mut Dataset) -> Result<(), Failure> {
     let (rows, cols) = (data.x.rows(), data.x.cols());
     let first = |i: usize| {
@@ -144,11 +144,11 @@ pub fn drop_serial(data: &mut Dataset) -> Result<(), Failure> {
     }
     data.x = without_first(&data.x)?;
     data.serial_column = true;
-    data.notes.push("column 0, the numbers of the rows, was left out of the kernel matrix".into());
+    data.notes.push("column 0, which holds the row numbers, was left out of the kernel matrix".into());
     Ok(())
 }
 
-/// All columns but the first.
+/// All columns except the first.
 pub fn without_first(x: &Matrix) -> Result<Matrix, Failure> {
     let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
     for i in 0..x.rows() {
@@ -184,7 +184,7 @@ pub fn one_against_rest(labels: &Labels, class: &str) -> Labels {
     }
 }
 
-/// The number of a class by name; numbers that are equal are one class.
+/// Index of the class with this name; equal numbers are one class.
 pub fn position(labels: &Labels, class: &str) -> Option<usize> {
     let same = |name: &str| name == class || number(name).is_some_and(|v| number(class) == Some(v));
     labels.classes.iter().position(|name| same(name))
@@ -194,7 +194,7 @@ fn number(text: &str) -> Option<f64> {
     text.parse().ok().filter(|v: &f64| v.is_finite())
 }
 
-/// Hides every label but those of the rows that the split names.
+/// Hides all labels except those of the rows of the split.
 fn hide_labels(labels: &mut Labels, args: &HideArgs, limits: &Limits) -> Result<(), Failure> {
     let Some(path) = &args.labeled_rows else { return Ok(()) };
     let name = path.display();
@@ -230,7 +230,7 @@ fn hide_labels(labels: &mut Labels, args: &HideArgs, limits: &Limits) -> Result<
     Ok(())
 }
 
-/// Reads a weight a line, for `rows` rows.
+/// Reads one weight per line, for `rows` rows.
 fn weights(path: &Path, rows: usize) -> Result<Vec<f64>, Failure> {
     let text = text(path, &Limits::default())?;
     let mut out = Vec::with_capacity(rows);
@@ -239,7 +239,7 @@ fn weights(path: &Path, rows: usize) -> Result<Vec<f64>, Failure> {
             Ok(w) if w.is_finite() && w >= 0.0 => out.push(w),
             _ => {
                 return Err(Failure::Failed(format!(
-                    "{}:{}: '{}' is not a weight; write one number, 0 or more, a line",
+                    "{}:{}: '{}' is not a weight; write one number of 0 or more per line",
                     path.display(),
                     i + 1,
                     line.trim()
@@ -249,7 +249,7 @@ fn weights(path: &Path, rows: usize) -> Result<Vec<f64>, Failure> {
     }
     if out.len() != rows {
         return Err(Failure::Failed(format!(
-            "{}: {} weights for {rows} rows; there must be one a row",
+            "{}: {} weights for {rows} rows; there must be one per row",
             path.display(),
             out.len()
         )));

@@ -1,4 +1,4 @@
-//! Views of the same rows: columns by name, and files whose columns stand side by side.
+//! Views of the same rows: columns by name, and files whose columns are joined side by side.
 
 use crate::args::{DataArgs, HideArgs};
 use crate::failure::Failure;
@@ -17,29 +17,31 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, clap::Args, Default)]
 #[command(next_help_heading = "Data")]
 pub struct ViewArgs {
-    /// Another view of the rows of DATA, in a file of its own (repeatable): the same rows in the same order, columns after those
-    /// before. Labels are those of DATA; where FILE has some (a column named as in DATA), they must agree. --text and --columns are
-    /// about DATA. For `predict`: none, for DATA too, is a view that is missing, and so are those not named
-    #[arg(long, value_name = "FILE")]
+    /// Append the columns of this file, another view of the rows of DATA (repeatable)
+    ///
+    /// The file has the same rows in the same order. Labels are those of DATA; if the file has labels (in a column with the same
+    /// name), they must agree. --text and --columns apply to DATA. For `predict`, none in place of a file is a missing view, also for
+    /// DATA, and views that are not named are missing.
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub view: Vec<PathBuf>,
 }
 
 impl ViewArgs {
-    /// Refuses files for a learner that knows no views.
+    /// Refuses files for a learner without views.
     pub fn check(&self, learner: &EstimatorSpec) -> Result<(), Failure> {
         if self.view.is_empty() || learner.takes("views") {
             return Ok(());
         }
         let names: Vec<&str> = ESTIMATORS.iter().filter(|l| l.takes("views")).map(|l| l.name).collect();
         Err(Failure::Usage(format!(
-            "--view: learner {} knows no views; those that do: {}",
+            "--view: learner {} does not use views; learners that do: {}",
             learner.name,
             names.join(", ")
         )))
     }
 }
 
-/// Reads DATA and the files beside it. `known` says what is known about each, for as many files as a model knows.
+/// Reads DATA and the files of the other views. `known` has one entry per file that a model was trained on.
 pub fn load(
     path: &Path,
     views: &ViewArgs,
@@ -54,7 +56,7 @@ pub fn load(
     let first = read(path, &input::options_of(args, known.next().unwrap_or_default()))?;
     let mut parts = vec![first];
     for (file, known) in views.view.iter().zip(known) {
-        parts.push(another(args, (path, &parts[0]), file, known)?);
+        parts.push(read_view(args, (path, &parts[0]), file, known)?);
     }
     input::choose(joined(parts)?, path, args, hide)
 }
@@ -65,28 +67,30 @@ fn all<'p>(path: &'p Path, views: &'p ViewArgs) -> Vec<&'p Path> {
 
 fn once_from_stdin(paths: &[&Path]) -> Result<(), Failure> {
     if paths.iter().filter(|p| **p == Path::new("-")).count() > 1 {
-        return Err(Failure::Usage("--view -: standard input can be read once; give the view a file".into()));
+        return Err(Failure::Usage(
+            "--view -: standard input can be read only once; use a file for the view".into(),
+        ));
     }
     Ok(())
 }
 
-/// Reads a file beside the first.
-fn another(
+/// Reads the file of another view.
+fn read_view(
     args: &DataArgs,
     first: (&Path, &Dataset),
     file: &Path,
     known: ReadOptions,
 ) -> Result<Dataset, Failure> {
-    let mut data = read(file, &beside(args, first.1, known))?;
+    let mut data = read(file, &view_options(args, first.1, known))?;
     agree(first, (file, &data))?;
     data.notes = data.notes.into_iter().map(|note| note.about(&file.display().to_string())).collect();
     Ok(data)
 }
 
-/// What is written for a view that is missing.
+/// Name that stands for a missing view.
 const ABSENT: &str = "none";
 
-/// Reads files for a model of several; those called `none`, and those not named at the end, are missing views.
+/// Reads files for a model of several. Files with the name `none`, and files missing at the end, are missing views.
 pub fn load_some(
     path: &Path,
     views: &ViewArgs,
@@ -100,7 +104,7 @@ pub fn load_some(
     let is_absent = |p: &Path| p == Path::new(ABSENT);
     let Some(lead) = paths.iter().position(|p| !is_absent(p)) else {
         return Err(Failure::Usage(
-            "DATA and every --view are none; name the file of one view at least".into(),
+            "DATA and every --view are none; name the file of at least one view".into(),
         ));
     };
     let first = read(paths[lead], &input::options_of(args, known[lead].clone()))?;
@@ -109,9 +113,9 @@ pub fn load_some(
         let features = known.cols.unwrap_or(0);
         if is_absent(file) {
             absent.push(at..at + features);
-            parts.push(nothing(first.x.rows(), features, known)?);
+            parts.push(missing_view(first.x.rows(), features, known)?);
         } else if k != lead {
-            parts.push(another(args, (paths[lead], &first), file, known)?);
+            parts.push(read_view(args, (paths[lead], &first), file, known)?);
         }
         at += features;
     }
@@ -121,8 +125,8 @@ pub fn load_some(
     Ok(Input { absent, ..input::choose(data, paths[lead], args, hide)? })
 }
 
-/// A view that is missing: zeros in its columns.
-fn nothing(rows: usize, features: usize, known: ReadOptions) -> Result<Dataset, Failure> {
+/// A missing view, with zeros in all its columns.
+fn missing_view(rows: usize, features: usize, known: ReadOptions) -> Result<Dataset, Failure> {
     Ok(Dataset {
         x: Matrix::csr(vec![0; rows + 1], Vec::new(), Vec::new(), features)?,
         labels: Labels { classes: Vec::new(), of: vec![None; rows] },
@@ -136,10 +140,10 @@ fn nothing(rows: usize, features: usize, known: ReadOptions) -> Result<Dataset, 
     })
 }
 
-/// How a file beside `first` is read: its label, if it has one, is called as that of `first`.
-fn beside(args: &DataArgs, first: &Dataset, known: ReadOptions) -> ReadOptions {
+/// Options for reading a view in addition to `first`. Its label column, if any, has the name of that of `first`.
+fn view_options(args: &DataArgs, first: &Dataset, known: ReadOptions) -> ReadOptions {
     let name = first.label.as_ref().and_then(|l| l.name.clone());
-    let told = input::options_of(args, known);
+    let given = input::options_of(args, known);
     ReadOptions {
         format: None,
         label: name.map(LabelColumn::Name),
@@ -147,11 +151,11 @@ fn beside(args: &DataArgs, first: &Dataset, known: ReadOptions) -> ReadOptions {
         text: Vec::new(),
         only: None,
         labels_file: None,
-        ..told
+        ..given
     }
 }
 
-/// Refuses files whose rows cannot be the same samples.
+/// Refuses a view whose rows cannot be the same samples.
 fn agree((path, first): (&Path, &Dataset), (file, other): (&Path, &Dataset)) -> Result<(), Failure> {
     let (path, file) = (path.display(), file.display());
     let (rows, found) = (first.x.rows(), other.x.rows());
@@ -167,7 +171,7 @@ fn agree((path, first): (&Path, &Dataset), (file, other): (&Path, &Dataset)) -> 
     )))
 }
 
-/// The first row whose labels differ, counted from 1, with both.
+/// The first row whose labels differ, counted from 1, with both labels.
 fn contradiction<'l>(first: &'l Labels, other: &'l Labels) -> Option<(usize, &'l str, &'l str)> {
     let same: Vec<Option<usize>> = other.classes.iter().map(|c| input::position(first, c)).collect();
     let pairs = first.of.iter().zip(&other.of).enumerate();
@@ -176,7 +180,8 @@ fn contradiction<'l>(first: &'l Labels, other: &'l Labels) -> Option<(usize, &'l
     Some((row, &first.classes[a], &other.classes[b]))
 }
 
-/// One data set of files side by side, with the labels of the first, which knows what each was. One file stays as it is.
+/// Joins files side by side into one data set, which has the labels of the first and a description of each file. A single file is
+/// not changed.
 fn joined(mut parts: Vec<Dataset>) -> Result<Dataset, Failure> {
     let several = parts.len() > 1;
     if several && parts.iter().any(|p| !p.columns.is_empty()) {
@@ -204,28 +209,29 @@ fn joined(mut parts: Vec<Dataset>) -> Result<Dataset, Failure> {
     Ok(data)
 }
 
-/// Names for the columns of a file without, where others have them: the columns of a model are all of its features.
+/// Names the columns of a file without names, because a model needs a name for every column if any column has one.
 fn name_columns(data: &mut Dataset) {
     data.columns = (1..=data.x.cols()).map(|c| Column::Number { name: format!("column {c}") }).collect();
 }
 
-/// What a model knows about the files it was trained on, if they were several; refuses more of them.
+/// Options for reading the files that a model was trained on, if they were several. Refuses more files than that.
 pub fn known(c: &Classifier, views: &ViewArgs) -> Result<Option<Vec<ReadOptions>>, Failure> {
     let files = &c.input.files;
     if files.is_empty() {
         return match views.view.first() {
             None => Ok(None),
             Some(file) => Err(Failure::Usage(format!(
-                "--view {}: the model was trained on one file; leave it out",
+                "--view {}: the model was trained on one file; leave the option out",
                 file.display()
             ))),
         };
     }
-    let damaged = || Failure::Failed("the model is damaged: its files are not those of its features".into());
+    let damaged =
+        || Failure::Failed("corrupt model: the columns of its files do not match its features".into());
     if files.len() <= views.view.len() {
         return Err(Failure::Usage(format!(
-            "the model was trained on {} files side by side, and {} are given; name them in the order of training, and \
-             none for one that is missing",
+            "the model was trained on {} files side by side, and {} are given; name them in the order of training, and write \
+             none for a missing one",
             files.len(),
             views.view.len() + 1
         )));
@@ -245,7 +251,7 @@ pub fn known(c: &Classifier, views: &ViewArgs) -> Result<Option<Vec<ReadOptions>
     Ok(Some(out))
 }
 
-/// The columns of views of a model, called by their numbers from 1; refuses to do without all of them.
+/// The columns of views of a model, by their numbers from 1. Refuses to leave out all views.
 pub fn without(c: &Classifier, numbers: &[usize]) -> Result<Vec<Range<usize>>, Failure> {
     if numbers.is_empty() {
         return Ok(Vec::new());
@@ -255,19 +261,21 @@ pub fn without(c: &Classifier, numbers: &[usize]) -> Result<Vec<Range<usize>>, F
     let count = views.len();
     let usage = |what: String| Err(Failure::Usage(format!("--without: {what}")));
     if count < 2 {
-        return usage("the model has one view, and cannot do without it".into());
+        return usage("the model has only one view".into());
     }
     if let Some(wrong) = numbers.iter().find(|k| !(1..=count).contains(*k)) {
-        return usage(format!("{wrong} is no view; the model has {count}, numbered from 1 ({written})"));
+        return usage(format!(
+            "there is no view {wrong}; the model has {count} views, numbered from 1 ({written})"
+        ));
     }
     if (1..=count).all(|k| numbers.contains(&k)) {
-        return usage("no view is left to answer".into());
+        return usage("at least one view must remain".into());
     }
     let ranges = numbers.iter().flat_map(|k| &views[k - 1].0);
     Ok(ranges.map(|(first, end)| *first..*end).collect())
 }
 
-/// Makes numbers of the views: those of several files unless told otherwise, and of columns named in `views`.
+/// Sets the parameter `views` in column numbers: by default the columns of each file, otherwise those of the named columns.
 pub fn number_views(options: &mut TrainOptions, data: &Dataset, path: &Path) -> Result<(), Failure> {
     let params = &mut options.params;
     if !data.files.is_empty() {
@@ -281,7 +289,7 @@ pub fn number_views(options: &mut TrainOptions, data: &Dataset, path: &Path) -> 
     Ok(())
 }
 
-/// The columns of each file.
+/// The columns of each file as the value of `views`.
 fn ranges(files: &[ViewFile]) -> String {
     let mut before = 0;
     let range = |file: &ViewFile| {
@@ -292,7 +300,7 @@ fn ranges(files: &[ViewFile]) -> String {
     files.iter().map(range).collect::<Vec<_>>().join(";")
 }
 
-/// Columns by name, each with the first and the last of its features, counted from 1.
+/// Columns by name, each with its first and last feature, counted from 1.
 struct Names<'c>(Vec<(&'c str, [usize; 2])>);
 
 impl<'c> Names<'c> {
@@ -306,7 +314,7 @@ impl<'c> Names<'c> {
         Self(columns.iter().map(span).collect())
     }
 
-    /// The views with numbers for names; what is neither is left for the learner to refuse.
+    /// The views with names replaced by numbers. Syntax errors remain, and the learner refuses them.
     fn number(&self, views: &str) -> Result<String, String> {
         let view = |view: &str| {
             let parts = view.split(',').map(|part| self.range(part.trim()));
@@ -324,7 +332,7 @@ impl<'c> Names<'c> {
         }
         let ([first, _], [_, last]) = (self.span(from)?, self.span(to)?);
         if first > last {
-            return Err(format!("{to} stands before {from}"));
+            return Err(format!("{to} comes before {from}"));
         }
         Ok(if first == last { first.to_string() } else { format!("{first}..{last}") })
     }
@@ -346,10 +354,12 @@ impl<'c> Names<'c> {
         const SHOWN: usize = 8;
         let names: Vec<&str> = self.0.iter().map(|(name, _)| *name).collect();
         if names.is_empty() {
-            return format!("columns have no names, so there is no '{word}'; write their numbers, from 1 on");
+            return format!(
+                "columns have no names, so there is no '{word}'; write column numbers, counted from 1"
+            );
         }
         let near = near(word, &names);
-        let (lead, shown) = if near.is_empty() { ("columns are", names) } else { ("near it", near) };
+        let (lead, shown) = if near.is_empty() { ("columns are", names) } else { ("similar names", near) };
         let more = if shown.len() > SHOWN { ", …" } else { "" };
         format!("no column is named '{word}'; {lead}: {}{more}", shown[..shown.len().min(SHOWN)].join(", "))
     }
@@ -366,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn names_become_the_features_of_their_columns() {
+    fn names_are_replaced_by_the_features_of_their_columns() {
         let columns = columns();
         let names = Names::of(&columns);
         for (written, numbers) in [
@@ -385,23 +395,23 @@ mod tests {
     }
 
     #[test]
-    fn names_that_are_not_there_are_answered_with_those_near() {
+    fn errors_about_unknown_names_list_similar_names() {
         let mut columns = columns();
         let wrong = |columns: &[Column], views: &str| Names::of(columns).number(views).unwrap_err();
-        assert_eq!(wrong(&columns, "title;sise"), "no column is named 'sise'; near it: size");
+        assert_eq!(wrong(&columns, "title;sise"), "no column is named 'sise'; similar names: size");
         assert_eq!(
             wrong(&columns, "words..size"),
             "no column is named 'words'; columns are: title, color, 7, a..b, size"
         );
-        assert_eq!(wrong(&columns, "size..title"), "title stands before size");
-        let nameless = "columns have no names, so there is no 'title'; write their numbers, from 1 on";
+        assert_eq!(wrong(&columns, "size..title"), "title comes before size");
+        let nameless = "columns have no names, so there is no 'title'; write column numbers, counted from 1";
         assert_eq!(wrong(&[], "title"), nameless);
         columns.push(Column::Number { name: "size".into() });
         assert_eq!(wrong(&columns, "size"), "two columns are named 'size'; write its number");
     }
 
     #[test]
-    fn labels_agree_as_numbers_and_where_both_are_known() {
+    fn labels_are_compared_as_numbers_and_only_if_both_are_known() {
         let labels = |tokens: &[&str]| Labels::from_tokens(tokens.iter().map(|t| Some(*t)));
         let first = labels(&["1", "-1", "?", "1"]);
         assert_eq!(contradiction(&first, &labels(&["+1", "-1.0", "5", "?"])), None);

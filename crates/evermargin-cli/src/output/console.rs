@@ -1,4 +1,4 @@
-//! What is said, and where: results on standard output, everything else on standard error.
+//! Printing: results on standard output, everything else on standard error.
 
 use crate::args::Common;
 use crate::failure::Failure;
@@ -8,7 +8,7 @@ use std::io::Write;
 use std::path::Path;
 
 /// Prints text on standard output.
-pub fn say(text: &str) -> Result<(), Failure> {
+pub fn print_line(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes())
         .and_then(|()| out.write_all(b"\n"))
@@ -16,18 +16,18 @@ pub fn say(text: &str) -> Result<(), Failure> {
         .map_err(|e| Failure::io("standard output", &e))
 }
 
-/// Prints the one line of `--json`, or the text for people.
+/// Prints the line of `--json`, or the text, or nothing with `--quiet`.
 pub fn answer(common: &Common, json: &Value, text: &str) -> Result<(), Failure> {
     if common.json {
-        say(&json.to_string())
+        print_line(&json.to_string())
     } else if common.quiet {
         Ok(())
     } else {
-        say(text)
+        print_line(text)
     }
 }
 
-/// Says on standard error what was chosen, mended or left out.
+/// Prints notes on standard error about choices, corrections and omissions.
 pub fn note(common: &Common, notes: &[impl Worded]) {
     if !common.quiet {
         for note in notes {
@@ -47,7 +47,7 @@ pub fn quoted(path: &Path) -> String {
     }
 }
 
-/// A number for people: four significant digits, no needless zeros.
+/// A number with four significant digits and without trailing zeros.
 pub fn short(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return value.to_string();
@@ -62,19 +62,19 @@ pub fn short(value: f64) -> String {
     }
 }
 
-/// A number in full, as short as it can be written: `0.1`, `1e300`.
+/// A number in full, in its shortest form: `0.1`, `1e300`.
 pub fn exact(value: f64) -> String {
     let size = value.abs();
     if value == 0.0 || (1e-5..1e16).contains(&size) { value.to_string() } else { format!("{value:e}") }
 }
 
-/// "1 row", "2 rows".
+/// A number of things in words: "1 row", "2 rows".
 pub fn count(n: usize, what: &str) -> String {
     let plural = if n == 1 { what.to_string() } else { format!("{}s", what.replace("class", "classe")) };
     format!("{n} {plural}")
 }
 
-/// A size for people.
+/// A size in bytes, kB or MB.
 pub fn bytes(n: u64) -> String {
     match n {
         0..1_000 => format!("{n} bytes"),
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_short() {
+    fn numbers_are_printed_without_trailing_zeros() {
         for (value, text) in
             [(0.0, "0"), (1.0, "1"), (0.12345, "0.1235"), (123_456.0, "123456"), (-2.5, "-2.5")]
         {

@@ -1,10 +1,10 @@
-//! The files of a command: those it reads and those it writes. All verbs check them here before any work is done.
+//! The files that a command reads and writes. All verbs check them before any work is done.
 
 use crate::args::{DataArgs, HideArgs};
 use crate::failure::Failure;
 use std::path::{Path, PathBuf};
 
-/// Stands for standard input or output.
+/// Name that stands for standard input or output.
 const STANDARD: &str = "-";
 
 /// The files of a command.
@@ -17,7 +17,7 @@ pub struct Files<'a> {
 #[derive(Debug)]
 struct Input<'a> {
     path: &'a Path,
-    /// The output that may replace it.
+    /// The option whose output may replace this file.
     replaced_by: Option<&'a str>,
 }
 
@@ -36,39 +36,39 @@ enum OutputKind {
 }
 
 impl<'a> Files<'a> {
-    /// A file that is read.
+    /// Adds a file that is read.
     pub fn reads(mut self, path: impl Into<Option<&'a PathBuf>>) -> Self {
         self.inputs.extend(path.into().map(|path| Input { path, replaced_by: None }));
         self
     }
 
-    /// Files that are read.
+    /// Adds files that are read.
     pub fn reads_all(self, paths: &'a [PathBuf]) -> Self {
         paths.iter().fold(self, Self::reads)
     }
 
-    /// The files that options about data name.
+    /// Adds the files named by data options.
     pub fn reads_data(self, data: &'a DataArgs, hide: Option<&'a HideArgs>) -> Self {
         self.reads(data.labels.as_ref()).reads(hide.and_then(|h| h.labeled_rows.as_ref()))
     }
 
-    /// A file that is read, and that the output of `option` may replace.
+    /// Adds a file that is read and that the output of `option` may replace.
     pub fn reads_then_replaces(mut self, path: Option<&'a PathBuf>, option: &'a str) -> Self {
         self.inputs.extend(path.map(|path| Input { path, replaced_by: Some(option) }));
         self
     }
 
-    /// A file that `option` names and the command writes.
+    /// Adds the output file of `option`.
     pub fn writes(self, option: &'a str, path: Option<&'a PathBuf>) -> Self {
         self.output(option, path, OutputKind::File)
     }
 
-    /// The same; `-` is standard output.
+    /// Adds the output file of `option`; `-` is standard output.
     pub fn writes_or_prints(self, option: &'a str, path: impl Into<Option<&'a PathBuf>>) -> Self {
         self.output(option, path.into(), OutputKind::FileOrStandard)
     }
 
-    /// A folder that `option` names and the command writes to.
+    /// Adds the output folder of `option`.
     pub fn writes_folder(self, option: &'a str, path: Option<&'a PathBuf>) -> Self {
         self.output(option, path, OutputKind::Folder)
     }
@@ -86,20 +86,20 @@ impl<'a> Files<'a> {
                 if *kind == OutputKind::FileOrStandard {
                     continue;
                 }
-                return Err(Failure::Usage(format!("{option} -: it needs a file of its own")));
+                return Err(Failure::Usage(format!("{option} -: must be a file, not standard output")));
             }
             let replaces = |input: &&Input<'_>| {
                 input.replaced_by != Some(option) && is_same_file(input.path, path) && !input.path.is_dir()
             };
             if self.inputs.iter().any(|input| replaces(&input)) {
                 return Err(Failure::Usage(format!(
-                    "{}: that is the input itself; give the output another name",
+                    "{}: this is an input file; give the output another name",
                     path.display()
                 )));
             }
             if let Some(other) = self.outputs[..k].iter().find(|other| is_same_file(other.path, path)) {
                 return Err(Failure::Usage(format!(
-                    "{option}: it needs a file of its own; {} is that of {} already",
+                    "{option}: {} is already the output of {}; name another file",
                     path.display(),
                     other.option
                 )));
@@ -112,7 +112,7 @@ impl<'a> Files<'a> {
     }
 }
 
-/// Refuses an output in a folder that does not exist, and one that is a folder.
+/// Refuses an output that is a folder or whose folder does not exist.
 fn check_folder(output: &Path) -> Result<(), Failure> {
     let folder = output.parent().filter(|p| !p.as_os_str().is_empty());
     match folder {
@@ -120,7 +120,7 @@ fn check_folder(output: &Path) -> Result<(), Failure> {
             Err(Failure::Failed(format!("{}: is a folder; name a file in it", output.display())))
         }
         Some(folder) if !folder.is_dir() => Err(Failure::Failed(format!(
-            "{}: there is no folder {}; make it first",
+            "{}: there is no folder {}; create it first",
             output.display(),
             folder.display()
         ))),
@@ -128,7 +128,7 @@ fn check_folder(output: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Whether two paths name one file, which need not exist. Devices such as `/dev/null` may be named again.
+/// Whether two paths name the same file, which need not exist. Devices such as `/dev/null` may be named twice.
 fn is_same_file(a: &Path, b: &Path) -> bool {
     let standard = Path::new(STANDARD);
     if a == standard || b == standard {
@@ -140,7 +140,7 @@ fn is_same_file(a: &Path, b: &Path) -> bool {
     }
 }
 
-/// The path without links and dots. The last part need not exist.
+/// The absolute path without links and dots. Its last part need not exist.
 fn absolute(path: &Path) -> Option<PathBuf> {
     path.canonicalize().ok().or_else(|| {
         let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_file_has_many_names() {
+    fn different_paths_of_one_file_are_recognized() {
         let dir = tempfile::tempdir().unwrap();
         let path = |name: &str| dir.path().join(name);
         std::fs::create_dir(path("sub")).unwrap();
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_may_be_replaced_by_the_next_one_alone() {
+    fn a_resumed_state_may_be_replaced_only_by_the_new_state() {
         let dir = tempfile::tempdir().unwrap();
         let state = dir.path().join("s.evs");
         std::fs::write(&state, "x").unwrap();

@@ -1,4 +1,4 @@
-//! What `fit` tells about a training, for people and for programs.
+//! Summary of a training by `fit`, as text and as JSON.
 
 use crate::args::semi;
 use crate::output::console::{self, count, quoted, short};
@@ -13,39 +13,39 @@ use std::fmt::Write;
 use std::path::Path;
 use std::time::Instant;
 
-/// The learner that knows one class.
+/// The learner for rows of one class.
 const ONE_CLASS: &str = "one-class";
 
-/// What `fit` tells about a training.
+/// Summary of a training by `fit`.
 pub struct Summary<'a> {
-    /// The file learned from.
+    /// The data file.
     pub data: &'a Path,
-    /// How the width of the kernel was given.
+    /// The kernel width as it was given.
     pub gamma: Option<Gamma>,
-    /// What came of it.
+    /// Result of the training.
     pub trained: &'a Trained,
-    /// All labels there are, where some were hidden.
+    /// All labels of the file, if some were hidden.
     pub truth: Option<&'a Labels>,
-    /// Rows of the data.
+    /// Number of rows of the data.
     pub rows: usize,
-    /// Its features.
+    /// Number of features of the data.
     pub features: usize,
     /// The model file.
     pub model: Written<'a>,
     /// The state file.
     pub state: Option<Written<'a>>,
-    /// Rows that were written as suspects.
+    /// Number of rows that were written as suspects.
     pub suspects: Option<usize>,
-    /// Seconds of learning.
+    /// Training time in seconds.
     pub seconds: f64,
 }
 
 /// A file that was written.
 #[derive(Clone, Copy)]
 pub struct Written<'a> {
-    /// Its name.
+    /// Path of the file.
     pub path: &'a Path,
-    /// Its bytes.
+    /// Size in bytes.
     pub size: u64,
 }
 
@@ -98,7 +98,7 @@ impl Summary<'_> {
         out
     }
 
-    /// What people read.
+    /// The text.
     pub fn text(&self) -> String {
         let c = &self.trained.classifier;
         let total = total(&self.trained.reports);
@@ -124,7 +124,7 @@ impl Summary<'_> {
             short(self.seconds),
             short(total.objective),
             short(total.gap),
-            self.beside(),
+            self.optional_lines(),
             model.display(),
             console::bytes(self.model.size),
             quoted(model),
@@ -141,17 +141,17 @@ impl Summary<'_> {
         }
     }
 
-    /// Lines about labels, suspects and the state, where there are any.
-    fn beside(&self) -> String {
+    /// Lines about labels, suspects and the state, as far as there are any.
+    fn optional_lines(&self) -> String {
         let mut out = String::new();
         if let Some(online) = &self.trained.online {
-            let _ = writeln!(out, "looked at {}: {}", count(online.labels, "label"), online.stopped.why());
+            let _ = writeln!(out, "used {}: {}", count(online.labels, "label"), online.stopped.why());
         }
         if let Some(found) = &self.trained.semi {
             let _ = writeln!(out, "{}", semi::text(found, self.truth, &self.trained.classifier.classes));
         }
         if let Some(suspects) = self.suspects {
-            let _ = writeln!(out, "suspected of a wrong label: {}", count(suspects, "row"));
+            let _ = writeln!(out, "probably mislabeled: {}", count(suspects, "row"));
         }
         if let Some(state) = self.state {
             let _ = writeln!(out, "state: {} ({})", state.path.display(), console::bytes(state.size));
@@ -163,16 +163,16 @@ impl Summary<'_> {
         match self.state {
             Some(state) => {
                 let path = quoted(state.path);
-                format!("evermargin fit MORE_DATA --resume {path} --state {path}    goes on")
+                format!("evermargin fit MORE_DATA --resume {path} --state {path}    continues training")
             }
             None if self.trained.semi.is_some() => {
-                format!("evermargin label {}    gives every row its label", quoted(self.data))
+                format!("evermargin label {}    labels every row", quoted(self.data))
             }
             None if self.trained.classifier.learner == ONE_CLASS => {
                 let (model, data) = (quoted(self.model.path), quoted(self.data));
-                format!("evermargin predict {model} {data}    names the rows that are outside")
+                format!("evermargin predict {model} {data}    lists the rows outside")
             }
-            None => format!("evermargin tune {}    looks for better parameters", quoted(self.data)),
+            None => format!("evermargin tune {}    searches for better parameters", quoted(self.data)),
         }
     }
 
@@ -219,7 +219,7 @@ pub fn kernel(c: &Classifier) -> String {
     }
 }
 
-/// How a training ended, in words.
+/// Words for the exit of a solver.
 pub fn ended(exit: Exit) -> &'static str {
     match exit {
         Exit::Converged => "converged",
@@ -229,7 +229,7 @@ pub fn ended(exit: Exit) -> &'static str {
     }
 }
 
-/// The reports of all problems as one: sums, the largest gap, the worst exit.
+/// One report for all problems: sums, the largest gap, the worst exit.
 pub fn total(reports: &[Report]) -> Report {
     let rank = |e: Exit| match e {
         Exit::Converged => 0,
@@ -250,7 +250,7 @@ pub fn total(reports: &[Report]) -> Report {
     out
 }
 
-/// What an online learner adds to the line of `--json`.
+/// Keys that an online learner adds to `--json`.
 fn online_keys(online: &Online) -> [(&'static str, Value); 12] {
     let counts = &online.counts;
     let ramp = |[left, slope, right]: [u64; 3]| json!({ "left": left, "slope": slope, "right": right });

@@ -1,4 +1,4 @@
-//! A grid of accuracies as a table for the terminal and as a self-contained picture.
+//! A grid of accuracies, as a table for the terminal and as a self-contained picture.
 
 use crate::failure::Failure;
 use crate::output::console::short;
@@ -8,21 +8,21 @@ use std::path::Path;
 /// Accuracies over costs (rows) and gammas (columns).
 #[derive(Debug)]
 pub struct Heatmap {
-    /// Written above the picture.
+    /// Title above the picture.
     pub title: String,
-    /// What differs between rows.
+    /// Name of the parameter that differs between rows.
     pub name: String,
-    /// Rows.
+    /// Values of that parameter, one per row.
     pub costs: Vec<f64>,
-    /// Columns; one `None` when there is no gamma.
+    /// Values of gamma, one per column; a single `None` if there is no gamma.
     pub gammas: Vec<Option<f64>>,
-    /// Cost, gamma and accuracy of what was tried.
+    /// Cost, gamma and accuracy of each tried point.
     pub cells: Vec<(f64, Option<f64>, f64)>,
-    /// The winner.
+    /// Cost and gamma of the best point.
     pub best: (f64, Option<f64>),
 }
 
-/// Refuses a name that is neither picture nor page.
+/// Refuses a file name that ends neither in `.svg` nor in `.html`.
 pub fn check_name(path: &Path) -> Result<(), Failure> {
     match path.extension().and_then(|e| e.to_str()) {
         Some("svg" | "html") => Ok(()),
@@ -30,7 +30,7 @@ pub fn check_name(path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// A picture as a page of its own.
+/// A self-contained HTML page.
 pub fn page(title: &str, body: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{}</title>\n<style>body{{font:15px \
@@ -40,7 +40,7 @@ pub fn page(title: &str, body: &str) -> String {
     )
 }
 
-/// Text inside markup.
+/// Text with the special characters of HTML replaced.
 pub fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
@@ -50,7 +50,7 @@ impl Heatmap {
         self.cells.iter().find(|c| c.0 == cost && c.1 == gamma).map(|c| c.2)
     }
 
-    /// A table for the terminal, accuracies in percent, the winner starred.
+    /// A table for the terminal, with accuracies in percent and a star at the best.
     pub fn table(&self) -> String {
         let mut out = format!("accuracy in %, {} down", self.name);
         if self.gammas.iter().any(Option::is_some) {
@@ -74,7 +74,7 @@ impl Heatmap {
         out
     }
 
-    /// The picture, as a page when the name ends in `.html`.
+    /// The picture, as an HTML page if the name ends in `.html`.
     pub fn render(&self, path: &Path) -> String {
         let svg = self.svg();
         if path.extension().is_some_and(|e| e == "html") { page(&self.title, &svg) } else { svg }
@@ -146,7 +146,7 @@ impl Heatmap {
     }
 }
 
-/// Dark blue through green to yellow (five stops of viridis).
+/// A color from dark blue through green to yellow (five stops of viridis).
 fn color(share: f64) -> String {
     const STOPS: [[f64; 3]; 5] = [
         [68.0, 1.0, 84.0],
@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_winner_is_starred_and_ringed() {
+    fn the_best_point_is_marked_in_table_and_picture() {
         let map = Heatmap {
             title: "a < b".into(),
             name: "C".into(),

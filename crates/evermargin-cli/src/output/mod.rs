@@ -1,4 +1,4 @@
-//! What commands print and draw: messages, progress, summaries, figures.
+//! Output of commands: messages, progress, summaries, figures.
 
 pub(crate) mod console;
 pub(crate) mod files;

@@ -1,5 +1,5 @@
-//! The plane as a classifier sees it: colors of the classes, fading toward the boundary, with the samples and
-//! the support vectors on top. As SVG, and as characters for the terminal.
+//! Picture of a classifier of the plane: colors of the classes, paler toward the boundary, with the samples and the support
+//! vectors on top. As SVG, and as characters for the terminal.
 
 use crate::failure::Failure;
 use evermargin::model::{Classifier, MulticlassScheme};
@@ -10,7 +10,7 @@ use std::fmt::Write;
 /// Class colors: orange, blue, green, purple.
 const COLORS: [[f64; 3]; 4] =
     [[230.0, 120.0, 30.0], [40.0, 110.0, 200.0], [50.0, 150.0, 80.0], [140.0, 80.0, 170.0]];
-/// Letters of the classes where there is no color.
+/// Letters of the classes for terminals without color.
 const LETTERS: [char; 4] = ['o', 'x', '+', '*'];
 
 /// A square part of the plane.
@@ -21,7 +21,7 @@ struct Window {
     side: f64,
 }
 
-/// A classifier of points in the plane, and points.
+/// A classifier of the plane and the samples drawn with it.
 #[derive(Debug)]
 pub struct Picture<'a> {
     classifier: &'a Classifier,
@@ -31,7 +31,7 @@ pub struct Picture<'a> {
 }
 
 impl<'a> Picture<'a> {
-    /// A picture of `x` (two columns), its labels, and what `classifier` (without scaling) makes of the plane.
+    /// A picture of the rows of `x` (two columns), their labels, and the regions of `classifier` (without scaling).
     pub fn new(classifier: &'a Classifier, x: &Matrix, labels: &Labels) -> Self {
         let pairs = |m: &Matrix| -> Vec<(f64, f64)> {
             (0..m.rows())
@@ -65,7 +65,7 @@ impl<'a> Picture<'a> {
         Self { classifier, points, support, window }
     }
 
-    /// A picture of the labels given to the rows of `x` (two columns), rings around those that were known before.
+    /// A picture of the inferred labels of the rows of `x` (two columns), with rings around rows whose label was `known`.
     pub fn of_labels(classifier: &'a Classifier, x: &Matrix, class: &[u32], known: &[bool]) -> Self {
         let of = class.iter().map(|c| Some(*c)).collect();
         let labels = Labels { classes: classifier.classes.clone(), of };
@@ -75,8 +75,7 @@ impl<'a> Picture<'a> {
         picture
     }
 
-    /// Class and confidence (−1 to 1 between the two classes, 0 to 1 among more) on a `w` × `h` grid, top row
-    /// first; and the raw first output.
+    /// Class, confidence (0 to 1) and first output on a `w` × `h` grid, top row first.
     fn sample(&self, w: usize, h: usize) -> Result<Vec<(usize, f64, f64)>, Failure> {
         let Window { left, bottom, side } = self.window;
         let mut values = Vec::with_capacity(2 * w * h);
@@ -155,8 +154,8 @@ impl<'a> Picture<'a> {
         Ok(out)
     }
 
-    /// Lines for a terminal, `width` characters wide and half as many high: two pixels a character in color,
-    /// letters (capital for a support vector's place) without.
+    /// Lines for a terminal, `width` characters wide and half as many high. With color each character shows two pixels, one
+    /// above the other; without color a letter stands for a sample and its class.
     pub fn lines(&self, width: usize, color: bool) -> Result<Vec<String>, Failure> {
         let rows = if color { width } else { width / 2 };
         let grid = self.sample(width, rows)?;
@@ -198,7 +197,7 @@ impl<'a> Picture<'a> {
     }
 }
 
-/// How sure the outputs are of the class: the smallest margin of the winner, squashed to 0 … 1.
+/// Confidence of the outputs in the class, from 0 to 1: tanh of the smallest margin of the class against the others.
 fn confidence(scheme: MulticlassScheme, k: usize, class: usize, f: &[f64]) -> f64 {
     let margin = match scheme {
         MulticlassScheme::Binary => f[0].abs(),
@@ -218,7 +217,7 @@ fn confidence(scheme: MulticlassScheme, k: usize, class: usize, f: &[f64]) -> f6
     margin.max(0.0).tanh()
 }
 
-/// The color of a class, paler where the classifier is less sure.
+/// The color of a class, paler for lower confidence.
 fn tint(class: usize, confidence: f64) -> [f64; 3] {
     let strength = 0.1 + 0.45 * (confidence * 8.0).round() / 8.0;
     COLORS[class % COLORS.len()].map(|c| 255.0 + strength * (c - 255.0))
@@ -229,8 +228,8 @@ fn hex(color: [f64; 3]) -> String {
     format!("#{r:02x}{g:02x}{b:02x}")
 }
 
-/// Where `f`, given on an n × n grid of cell centers, crosses `level`: straight pieces within each square of
-/// four neighbors (marching squares).
+/// SVG path of the line on which `f`, given on an n × n grid of cell centers, crosses `level`: straight pieces within each
+/// square of four neighbors (marching squares).
 fn contour(f: &[f64], n: usize, level: f64, cell: f64) -> String {
     let mut path = String::new();
     let center = |i: usize| (i as f64 + 0.5) * cell;
@@ -260,7 +259,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_contour_runs_where_the_sign_changes() {
+    fn a_contour_follows_the_change_of_sign() {
         // f = column − 1.5 on a 4 × 4 grid: a straight line between the second and third column
         let f: Vec<f64> = (0..16).map(|i| f64::from(i % 4) - 1.5).collect();
         let path = contour(&f, 4, 0.0, 1.0);
@@ -269,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn the_winner_of_pairs_is_as_sure_as_its_closest_duel() {
+    fn confidence_of_one_vs_one_is_that_of_the_closest_pair() {
         assert!(
             (confidence(MulticlassScheme::OneVsOne, 3, 1, &[2.0, 9.0, -0.5]) - 0.5f64.tanh()).abs() < 1e-12
         );

@@ -1,4 +1,4 @@
-//! The clock, the bar and signals: what the core asks between pieces of work.
+//! Time limits, the progress bar and signals, which the core checks between pieces of work.
 
 use crate::args::Common;
 use crate::failure::Failure;
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 /// Set by the first signal that asks the program to end.
 static STOP: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
-/// Ends training on Ctrl-C or when its time is over; shows how far it is when standard error is a terminal.
+/// Ends training on Ctrl-C or at its time limit, and shows progress if standard error is a terminal.
 #[derive(Debug)]
 pub struct Watcher {
     started: Instant,
@@ -23,8 +23,8 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    /// A watcher that counts time from now. The first Ctrl-C, SIGTERM or SIGHUP ends the work in order, the second at
-    /// once.
+    /// A watcher that measures time from now. The first Ctrl-C, SIGTERM or SIGHUP ends the work in an orderly way, the second
+    /// one at once.
     pub fn start(common: &Common, max_seconds: Option<f64>) -> Result<Self, Failure> {
         let deadline = match max_seconds {
             None => None,
@@ -37,7 +37,7 @@ impl Watcher {
         Ok(Self::with_deadline(common, deadline))
     }
 
-    /// A watcher for what comes after: no time limit, and an earlier Ctrl-C is forgotten.
+    /// A watcher for work after an interruption: without a time limit, and with an earlier Ctrl-C cleared.
     pub fn again(common: &Common) -> Self {
         STOP.store(false, Ordering::SeqCst);
         Self::with_deadline(common, None)
@@ -59,12 +59,12 @@ impl Watcher {
         }
     }
 
-    /// Seconds of learning: until it said so, or until now.
+    /// Seconds from the start until training ended, or until now.
     pub fn seconds(&self) -> f64 {
         self.learned.get().copied().unwrap_or_else(|| self.started.elapsed()).as_secs_f64()
     }
 
-    /// Whether training was told to end.
+    /// Whether a signal or the time limit ended the work.
     pub fn stopped(&self) -> bool {
         self.late.load(Ordering::Relaxed) || STOP.load(Ordering::Relaxed)
     }
@@ -101,12 +101,12 @@ impl Watcher {
         }
     }
 
-    /// Lets other lines be printed above the bar.
+    /// Prints other lines above the bar.
     pub fn suspend(&self, print: impl FnOnce()) {
         self.bar.suspend(print);
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub fn finish(&self) {
         self.bar.finish_and_clear();
     }
@@ -121,8 +121,8 @@ fn catch_signals() -> std::io::Result<()> {
     Ok(())
 }
 
-/// Ctrl-C, and the signals by which service managers and closing terminals end a program. A program started with nohup
-/// ignores SIGHUP, and continues to.
+/// The signals that end the program: Ctrl-C, and those of service managers and closing terminals. If SIGHUP is ignored, as
+/// with nohup, it remains ignored.
 #[cfg(unix)]
 fn ending_signals() -> Vec<i32> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -145,7 +145,7 @@ impl Watch for Watcher {
     fn proceed(&self, progress: &Progress) -> bool {
         if !self.bar.is_hidden() {
             self.bar.set_message(format!(
-                "step {}, violation {:.2e} (ends at {:.0e})",
+                "step {}, violation {:.2e} (stops at {:.0e})",
                 progress.steps, progress.violation, progress.tolerance
             ));
             self.bar.tick();

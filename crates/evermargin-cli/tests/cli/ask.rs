@@ -35,7 +35,7 @@ fn only_rows_without_labels_are_queried() {
     let shell = Shell::new();
     pets(&shell);
     let result = shell.ok("ask pets.csv --model m.evm -n 12");
-    assert!(result.err.contains("note: 40 rows have a label and are passed over\n"), "{}", result.err);
+    assert!(result.err.contains("note: 40 rows have a label and are skipped\n"), "{}", result.err);
     assert!(result.err.contains("12 of 160 rows without a label by margin in "), "{}", result.err);
     assert!(result.out.starts_with("row\tdecision\tcloseness\tlabel\n"), "{}", result.out);
     let rows = questions(&result.out);
@@ -115,7 +115,7 @@ fn models_of_all_learners_can_select_queries() {
         let rows = questions(&result.out);
         assert!(rows.len() == 30 && rows.iter().all(|q| q.1 >= 0.0), "{fit}");
         assert!(rows.windows(2).all(|w| w[0].1 <= w[1].1), "{fit}");
-        assert!(!result.err.contains("passed over"), "{}", result.err);
+        assert!(!result.err.contains("skipped"), "{}", result.err);
         // queried rows are more often misclassified than the others
         let asked: Vec<usize> = rows.iter().map(|q| q.0).collect();
         let lines: Vec<&str> = text.lines().collect();
@@ -164,15 +164,19 @@ fn refuses_invalid_options_and_data() {
         ("ask pets.csv", 2, "strategy margin needs --model MODEL: label a few rows"),
         ("ask pets.csv", 2, "evermargin fit pets.csv --labeled-rows FILE -o MODEL"),
         ("ask d.svm --model d.evm", 1, "d.svm: every row has a label, so there is nothing to ask"),
-        ("ask pets.csv --model m.evm --pool 5", 2, "--pool: strategy margin has no pool; small-pool has"),
+        (
+            "ask pets.csv --model m.evm --pool 5",
+            2,
+            "--pool: strategy margin has no pool; only small-pool has one",
+        ),
         (
             "ask pets.csv --model m.evm --strategy best",
             2,
             "must be one of margin, small-pool, gate, diverse, submod, random",
         ),
         ("ask pets.csv --model m.evm -n 0", 2, "must be a whole number, 1 or more"),
-        ("ask pets.csv --model m.evm -o m.evm", 2, "that is the input itself"),
-        ("ask pets.csv --model m.evm -o - --json", 2, "both want standard output"),
+        ("ask pets.csv --model m.evm -o m.evm", 2, "this is an input file"),
+        ("ask pets.csv --model m.evm -o - --json", 2, "both need standard output"),
         ("ask - --model -", 2, "cannot both be standard input"),
         ("ask pets.csv --model no.evm", 1, "no.evm: cannot read"),
     ] {
@@ -194,7 +198,7 @@ fn a_limit_per_group_is_noted_when_it_leaves_out_rows() {
     shell.ok("fit d.csv --label kind -o m.evm");
     let few = shell.ok("ask d.csv --model m.evm -n 20 --group city --max-per-group 2");
     assert_eq!(few.out.lines().count(), 1 + 8);
-    let note = "8 of 20 rows: --max-per-group 2 allows no more of 4 groups";
+    let note = "8 of 20 rows: --max-per-group 2 allows no more from 4 groups";
     assert!(few.err.contains(note), "{}", few.err);
     let enough = shell.ok("ask d.csv --model m.evm -n 8 --group city --max-per-group 2");
     assert!(!enough.err.contains("allows no more"), "{}", enough.err);

@@ -78,7 +78,7 @@ fn convert_writes_onnx_and_notes_what_it_leaves_out() {
         .write("t.csv", "size,color,class\n1,red,a\n2,blue,b\n1.5,red,a\n2.5,green,b\n0.5,red,a\n3,blue,b\n");
     shell.ok("fit t.csv --label class -o t.evm");
     let output = shell.ok("convert t.evm t.onnx --to onnx");
-    assert!(output.err.contains("note: X is the 4 features that the columns become"), "{}", output.err);
+    assert!(output.err.contains("note: X holds the 4 encoded features"), "{}", output.err);
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn kernel_matrices_with_row_numbers_are_read_as_libsvm_does() {
     let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../evermargin-io/tests/fixtures");
     let output = shell.ok(&format!("fit {fixtures}/kernel.svm --kernel precomputed -o k.evm --json"));
     assert_eq!(output.json()["rows"], output.json()["features"]);
-    assert!(output.err.contains("column 0, the numbers of the rows, was left out"), "{}", output.err);
+    assert!(output.err.contains("column 0, which holds the row numbers, was left out"), "{}", output.err);
     let accuracy =
         shell.ok(&format!("predict k.evm {fixtures}/kernel.svm --json")).json()["accuracy"].clone();
     assert!(accuracy.as_f64().unwrap() > 0.8, "{accuracy}");

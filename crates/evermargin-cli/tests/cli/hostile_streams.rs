@@ -87,7 +87,7 @@ fn bad_rows_are_rejected_and_the_others_are_learned() {
     assert_eq!((&parts["state_hash"], &parts["rejected_rows"]), (&whole["state_hash"], &bad.into()));
     assert_eq!(shell.text("parts.tsv"), rejects, "resumed runs neither lose nor repeat rejected rows");
     let result = shell.ok("run d.csv --batch 50");
-    assert!(result.out.contains(&format!("{bad} rows rejected, the last one d.csv:")), "{}", result.out);
+    assert!(result.out.contains(&format!("{bad} rows rejected, the last one at d.csv:")), "{}", result.out);
 }
 
 /// A class name that is too long rejects the label, not the row; a resumed run lists it with its line.
@@ -228,7 +228,7 @@ fn every_row_of_a_file_is_in_the_output() {
     assert_eq!(first(&shell.text("late-rejects.tsv")), ["71", "75", "80"]);
     shell.write("notes.txt", "do not touch\n");
     let result = shell.fails(&format!("{run} --state parts -o notes.txt"), 1);
-    assert!(result.err.contains("notes.txt: is not a file of this run"), "{}", result.err);
+    assert!(result.err.contains("notes.txt: does not belong to this run"), "{}", result.err);
     assert_eq!(shell.text("notes.txt"), "do not touch\n");
 }
 
@@ -326,7 +326,7 @@ fn a_failing_disk_ends_a_run_with_terminal_answers() {
         assert_eq!(output.status.code(), Some(1), "sync {when}: {result}");
         assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
         assert!(result.contains("error: cannot write") && result.contains("seal"), "{result}");
-        failures += usize::from(result.contains("question"));
+        failures += usize::from(result.contains("query "));
         // The disk works again.
         let result = shell.ok_with(
             &format!("run d.csv --batch 50 --queries-per-batch 20 --oracle terminal --state {state} --json"),
@@ -535,10 +535,10 @@ fn rows_appended_to_a_finished_file_are_read() {
         assert_eq!(shell.ok(&format!("{run} --json")).json()["rows"], 399);
         shell.write(file, &clean);
         let result = shell.ok(&run);
-        assert!(result.err.contains("going on after 399 rows"), "{}", result.err);
+        assert!(result.err.contains("resuming after 399 rows"), "{}", result.err);
         assert!(result.out.contains("600 rows in"), "{}", result.out);
         let again = shell.ok(&run);
-        assert!(again.err.contains("going on after 600 rows"), "{}", again.err);
+        assert!(again.err.contains("resuming after 600 rows"), "{}", again.err);
         assert!(again.out.contains("600 rows in"), "{}", again.out);
     }
 }
@@ -567,7 +567,7 @@ fn rejected_rows_are_counted_consistently() {
     assert_eq!((&json["rows"], &json["rows_without_label"]), (&599.into(), &100.into()), "{json}");
     let result = shell.ok("run s.csv --oracle none --batch 100 --state s");
     assert!(
-        result.err.contains("going on after 599 rows") && result.out.contains("599 rows in 6"),
+        result.err.contains("resuming after 599 rows") && result.out.contains("599 rows in 6"),
         "{}",
         result.err
     );

@@ -66,7 +66,7 @@ fn thin_and_flip_change_the_training_data_only() {
     let before = shell.read("d.svm");
     let output = shell.ok("fit d.svm -o m.evm --thin 10 --flip 0.1");
     assert!(output.err.contains("note: 180 rows of class 1 deleted\n"), "{}", output.err);
-    assert!(output.err.contains("note: 22 labels made wrong\n"), "{}", output.err);
+    assert!(output.err.contains("note: 22 labels flipped\n"), "{}", output.err);
     assert_eq!(shell.read("d.svm"), before);
     let json = shell.ok("fit d.svm -o m.evm --thin 10 --json").json();
     assert_eq!((&json["class_counts"], &json["rows"]), (&json!([200, 20]), &json!(220)));
@@ -91,7 +91,9 @@ fn thin_and_flip_change_the_training_data_only() {
         let output = shell.run(&format!("fit d.svm -o m.evm {}", wrong.replace(' ', "=")));
         assert!(output.code == 2 && output.err.contains(why), "{wrong}: {} {}", output.code, output.err);
     }
-    assert!(!shell.ok("fit -h").out.contains("--thin") && shell.ok("fit --help").out.contains("--thin"));
+    assert!(
+        !shell.ok("fit --help").out.contains("--thin") && shell.ok("fit --help-all").out.contains("--thin")
+    );
 }
 
 #[test]
@@ -147,9 +149,9 @@ fn the_roc_curve_agrees_with_the_scores() {
     assert!((precision - json["pr_auc"].as_f64().unwrap()).abs() < 1e-9);
 
     for (line, why) in [
-        ("predict m.evm test.svm --roc - --json", "a file of its own"),
-        ("predict m.evm test.svm --roc x -o x", "a file of its own"),
-        ("predict m.evm test.svm --roc test.svm", "that is the input itself"),
+        ("predict m.evm test.svm --roc - --json", "must be a file"),
+        ("predict m.evm test.svm --roc x -o x", "is already the output of"),
+        ("predict m.evm test.svm --roc test.svm", "this is an input file"),
     ] {
         let output = shell.run(line);
         assert!(output.code == 2 && output.err.contains(why), "{line}: {}", output.err);

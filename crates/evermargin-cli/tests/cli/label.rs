@@ -146,7 +146,7 @@ fn refuses_invalid_options_and_data() {
         (format!("label all.svm {SPLIT} --ratio 1"), 2, "between 0 and 1"),
         (format!("label all.svm {SPLIT} --ratio 0"), 2, "between 0 and 1"),
         (format!("label all.svm {SPLIT} --ratio half"), 2, "labels, auto"),
-        (format!("label all.svm {SPLIT} --learner svc"), 2, "labeled rows alone"),
+        (format!("label all.svm {SPLIT} --learner svc"), 2, "labeled rows only"),
         (format!("fit all.svm {SPLIT} --learner svc --ratio 0.5"), 2, "does not use rows without a label"),
         (format!("label all.svm {SPLIT} -o - --json"), 2, "standard output"),
         ("label all.svm --labeled-rows split.txt --split 9".into(), 2, "has 2 splits"),
@@ -232,14 +232,14 @@ fn graph_learners_label_plot_and_tune_two_moons() {
     let result = shell.run("label d.csv --labeled-rows six --learner laprls --graph far");
     assert!(result.code == 1 && result.err.contains("far:1"), "{}", result.err);
     let result = shell.run("label d.csv --labeled-rows six --learner tsvm --graph edges");
-    assert!(result.err.contains("learner tsvm has none"), "{}", result.err);
+    assert!(result.err.contains("learner tsvm uses no graph"), "{}", result.err);
     let json = shell
         .ok("tune d.csv --labeled-rows six --learner lapsvm --folds 3 --over gamma_i=0,1 --over n_neighbors=4,8 --json")
         .json();
     assert_eq!(json["grid"].as_array().unwrap().len(), 4);
     assert!(json["best"]["n_neighbors"].is_number() && json["best"]["gamma_i"].is_number());
     let result = shell.run("tune d.csv --learner lapsvm --over gama_i=1");
-    assert!(result.code == 2 && result.err.contains("takes no gama_i"), "{}", result.err);
+    assert!(result.code == 2 && result.err.contains("has no parameter gama_i"), "{}", result.err);
 }
 
 /// Two moons with 15 labels per class, and a graph that joins the rows of each class in a chain.
@@ -303,8 +303,12 @@ fn tune_refits_with_graph_warp_and_ratio() {
     assert!(shell.ok("inspect w.evm").out.contains("n_neighbors=6"));
     shell.write("far", "1 121\n");
     for (line, code, result) in [
-        ("tune d.csv --graph edges", 2, "parameter graph = given: must be left out: learner svc has none"),
-        ("tune d.csv --learner tsvm --graph edges", 2, "learner tsvm has none"),
+        (
+            "tune d.csv --graph edges",
+            2,
+            "parameter graph = given: must be left out: learner svc uses no graph",
+        ),
+        ("tune d.csv --learner tsvm --graph edges", 2, "learner tsvm uses no graph"),
         ("tune d.csv --learner lapsvm --graph far", 1, "far:1"),
         ("tune d.csv --learner lapsvm --warp 100", 2, "learner lapsvm has its own geometry"),
         ("tune d.csv --learner linear --warp 100", 2, "learner linear has no kernel"),

@@ -32,7 +32,11 @@ fn learns_and_predicts_a_table_without_labels() {
     assert_eq!(count_outside(&shell.text("far.tsv")), 2);
     let output = shell.ok("fit rows.csv --label none --learner one-class --set nu=0.1 -o m.evm");
     assert!(output.out.contains("one-class, rbf kernel") && output.out.contains("nu 0.1"), "{}", output.out);
-    assert!(output.out.contains("evermargin predict m.evm rows.csv    names the rows"), "{}", output.out);
+    assert!(
+        output.out.contains("evermargin predict m.evm rows.csv    lists the rows outside"),
+        "{}",
+        output.out
+    );
     assert!(output.err.contains("no label: all 2 columns are features"), "{}", output.err);
 }
 
@@ -102,7 +106,7 @@ fn refuses_unsupported_options_with_a_remedy() {
         ),
         ("fit rows.csv --learner one-class --label none --c 3", 2, "learner one-class has no parameter c"),
         ("tune moons.csv --learner one-class", 2, "tune compares accuracies on held-out rows of two classes"),
-        ("label moons.csv --learner one-class", 2, "it knows one class and tells what is outside"),
+        ("label moons.csv --learner one-class", 2, "it learns the region of one class and gives no labels"),
     ] {
         let output = shell.run(words);
         assert!(output.code == code && output.err.contains(text), "{words}: {} {}", output.code, output.err);

@@ -39,7 +39,7 @@ fn json_of_online_learners_has_all_keys() {
     let json = shell.ok("fit d.svm -o m.evm --json").json();
     assert_eq!(json["labels_used"], Value::Null, "svc is not an online learner");
     let output = shell.ok("fit d.svm -o m.evm --learner lasvm");
-    assert!(output.out.contains("\nlooked at 300 labels: every sample was used\n"), "{}", output.out);
+    assert!(output.out.contains("\nused 300 labels: every sample was used\n"), "{}", output.out);
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn the_label_budget_is_never_exceeded() {
     assert_eq!((&json["labels_used"], &json["stopped"]), (&700.into(), &"budget".into()));
     let output =
         shell.ok("fit d.svm -o m.evm --learner lasvm --select active --labels-budget 50 --stop never");
-    assert!(output.out.contains("\nlooked at 50 labels: the budget of labels is spent\n"), "{}", output.out);
+    assert!(output.out.contains("\nused 50 labels: the budget of labels is spent\n"), "{}", output.out);
     let json = shell.ok("fit d.svm -o m.evm --learner lasvm --select active --pool auto:0.05,0.05 --json");
     let plain = shell.ok("fit d.svm -o m.evm --learner lasvm --select active --pool 59 --json");
     assert_eq!(json.json()["objective"], plain.json()["objective"]);
@@ -103,7 +103,7 @@ fn the_learning_curve_is_written() {
     let output = shell.run("fit d.svm -o m.evm --curve c.tsv");
     assert_eq!(output.code, 2);
     assert!(
-        output.err.contains("--curve: learner svc has no such choice; with --learner lasvm"),
+        output.err.contains("--curve: learner svc does not have this option; --learner lasvm"),
         "{}",
         output.err
     );
@@ -165,12 +165,16 @@ fn resuming_with_more_data_improves_accuracy() {
     let accuracy = || shell.ok("predict m.evm t.svm --json").json()["accuracy"].as_f64().unwrap();
     let before = accuracy();
     let output = shell.ok("fit tuesday.svm --resume s.evs --state s.evs -o m.evm --learner lasvm");
-    assert!(output.out.contains("fit MORE_DATA --resume s.evs --state s.evs    goes on"), "{}", output.out);
+    assert!(
+        output.out.contains("fit MORE_DATA --resume s.evs --state s.evs    continues training"),
+        "{}",
+        output.out
+    );
     assert!(accuracy() > before + 0.01, "{before} then {}", accuracy());
     // the order of new rows depends on the seed
     let model = |seed: u32| {
         let output = shell.ok(&format!("fit monday.svm --resume s.evs -o x.evm --seed {seed}"));
-        assert!(output.err.contains("note: what was learned is in the model alone"), "{}", output.err);
+        assert!(output.err.contains("note: no state was written"), "{}", output.err);
         shell.read("x.evm")
     };
     assert!(model(1) == model(1) && model(1) != model(2));
@@ -220,25 +224,28 @@ fn refuses_options_that_contradict_a_state() {
     shell.ok("fit monday.svm --learner lasvm --c 2 --scale standard --state s.evs -o m.evm");
     let before = shell.files();
     for (options, why) in [
-        ("--learner lasvm-g", "--learner lasvm-g: the state was begun with lasvm;"),
-        ("--c 3", "c 3: the state was begun with 2;"),
-        ("--gamma scale", "--gamma scale: the state was begun with "),
-        ("--kernel linear", "kernel linear: the state was begun with rbf;"),
-        ("--scale minmax", "--scale minmax: the state was begun with standard;"),
-        ("--class-weight balanced", "--class-weight balanced: the state was begun with none;"),
-        ("--multi one-vs-one", "--multi one-vs-one: the state was begun with one-vs-rest;"),
-        ("--epochs 2", "epochs 2: the state was begun with 1;"),
+        ("--learner lasvm-g", "--learner lasvm-g: the state has lasvm;"),
+        ("--c 3", "c 3: the state has 2;"),
+        ("--gamma scale", "--gamma scale: the state has "),
+        ("--kernel linear", "kernel linear: the state has rbf;"),
+        ("--scale minmax", "--scale minmax: the state has standard;"),
+        ("--class-weight balanced", "--class-weight balanced: the state has none;"),
+        ("--multi one-vs-one", "--multi one-vs-one: the state has one-vs-rest;"),
+        ("--epochs 2", "epochs 2: the state has 1;"),
         ("--set fit_intercept=true", "learner lasvm has no parameter fit_intercept"),
         ("--select active", "cannot be used with"),
         ("--pool 20", "cannot be used with"),
         ("--labels-budget 20", "cannot be used with"),
-        ("--set select=active", "select: --resume learns every labeled row of DATA and chooses none;"),
-        ("--set virtual=1", "virtual: --resume learns every labeled row of DATA and chooses none;"),
+        (
+            "--set select=active",
+            "select: --resume learns every labeled row of DATA and does not choose rows;",
+        ),
+        ("--set virtual=1", "virtual: --resume learns every labeled row of DATA and does not choose rows;"),
         ("--probability sigmoid", "cannot be used with"),
         ("--threshold f1", "cannot be used with"),
         ("--curve c.tsv", "cannot be used with"),
-        ("--state tuesday.svm", "that is the input itself"),
-        ("--suspects x.evm", "--suspects: it needs a file of its own"),
+        ("--state tuesday.svm", "this is an input file"),
+        ("--suspects x.evm", "--suspects: x.evm is already the output of --output"),
     ] {
         let output = shell.run(&format!("fit tuesday.svm --resume s.evs -o x.evm {options}"));
         assert!(output.code == 2 && output.err.contains(why), "{options}: {} {}", output.code, output.err);
@@ -254,7 +261,7 @@ fn refuses_options_that_contradict_a_state() {
     assert_eq!(shell.files(), before, "no partial files");
 
     let output = shell.run("fit monday.svm -o x.evm --state s2.evs");
-    let text = "--state: learner svc cannot go on, so it has no state; lasvm, lasvm-g, lasvm-nc, lasvm-i, full-svm, ";
+    let text = "--state: learner svc cannot be resumed, so it has no state; lasvm, lasvm-g, lasvm-nc, lasvm-i, full-svm, ";
     assert!(output.code == 2 && output.err.contains(text), "{}", output.err);
     let output = shell.run("fit monday.svm -o x.evm --resume m.evm");
     assert!(
@@ -290,7 +297,7 @@ fn a_state_begun_with_selection_resumes_with_all_rows() {
         output.err
     );
     let output = shell.run("fit tuesday.svm --resume s.evs -o m.evm --set select=active");
-    assert!(output.code == 2 && output.err.contains("chooses none"), "{}", output.err);
+    assert!(output.code == 2 && output.err.contains("does not choose rows"), "{}", output.err);
 }
 
 #[test]
@@ -301,7 +308,7 @@ fn inspect_shows_states() {
     let page = shell.ok("inspect s.evs").out;
     for part in [
         "learner         lasvm",
-        "not finished yet; `evermargin fit MORE_DATA --resume` goes on",
+        "not finished yet; `evermargin fit MORE_DATA --resume` continues",
         " seen, of 1 ",
     ] {
         assert!(page.contains(part), "{part}\n{page}");

@@ -94,7 +94,7 @@ fn tune_over_accepts_exactly_the_numeric_parameters() {
                 assert_eq!(output.code, 1, "{} {}: {}", spec.name, param.name, output.err);
             } else {
                 assert!(
-                    output.err.contains(&format!("--over {}: it is no number", param.name)),
+                    output.err.contains(&format!("--over {}: not a number", param.name)),
                     "{}",
                     output.err
                 );

@@ -38,7 +38,7 @@ fn inspect_shows_the_state_folder_of_a_run() {
     assert!(page.starts_with("s: state of a run") && page.contains("rows            400"), "{page}");
     std::fs::create_dir(shell.path("other")).unwrap();
     let result = shell.fails("inspect other", 1);
-    assert!(result.err.contains("is a folder and no state of a run"), "{}", result.err);
+    assert!(result.err.contains("is a folder, but not the state of a run"), "{}", result.err);
     assert_eq!(std::fs::read_dir(shell.path("other")).unwrap().count(), 0, "nothing is created there");
 }
 
@@ -66,12 +66,12 @@ fn a_stream_is_labeled_with_few_answers() {
     let page = shell.text("r.html");
     assert!(page.contains("weights of the label sources") && page.contains(choice), "{choice}");
     assert!(
-        page.contains("<svg") && page.contains("at random") && !page.contains("src="),
+        page.contains("<svg") && page.contains("random queries") && !page.contains("src="),
         "the page loads no other files"
     );
     let result =
         shell.ok("run d.csv --batch 100 --queries-per-batch 5 --budget 17 --model m.evm -o labels.tsv");
-    assert!(result.out.contains("17 questions"), "{}", result.out);
+    assert!(result.out.contains("17 queries"), "{}", result.out);
     assert_eq!(shell.text("labels.tsv").lines().count(), 2001);
     let right = shell.ok("predict m.evm d.csv --json").json()["accuracy"].as_f64().unwrap();
     assert!(right > 0.9, "{right}");
@@ -123,7 +123,7 @@ fn a_run_resumes_bit_identically_and_only_with_the_same_options() {
         "d.csv --batch 60 --queries-per-batch 3",
     ] {
         let result = shell.fails(&format!("run d.csv {other} --state parts"), 2);
-        assert!(result.err.contains("was begun with"), "{other}: {}", result.err);
+        assert!(result.err.contains("resume it with the same options"), "{other}: {}", result.err);
     }
     assert!(shell.fails("run d.csv --state d.csv", 2).err.contains("d.csv"));
 }
@@ -236,12 +236,12 @@ fn terminal_answers_are_learned_undone_skipped_and_resumed() {
     let run = "run mail.csv --text words --label class --oracle terminal --batch 20 --queries-per-batch 4 --state s --json";
     let result = shell.ok_with(run, b"spam\nham\nu\nspam\ns\nu\nq\n");
     assert!(result.err.contains("pills") || result.err.contains("meeting"), "{}", result.err);
-    assert!(result.err.contains("once more"), "{}", result.err);
+    assert!(result.err.contains("again: sample"), "{}", result.err);
     let json = result.json();
     assert_eq!((&json["rows"], &json["batches"]), (&20.into(), &1.into()));
     // pending queries are asked again
     let result = shell.ok_with(run, b"ham\n".repeat(10).as_slice());
-    assert!(result.err.contains("going on after 20 rows"), "{}", result.err);
+    assert!(result.err.contains("resuming after 20 rows"), "{}", result.err);
     assert_eq!(result.json()["rows"], 40);
 }
 
@@ -263,9 +263,9 @@ fn terminal_comparisons_are_answered_and_resumed() {
     write_texts(&shell);
     let result = shell.ok_with(RUN_WITH_COMPARISONS, b"pills\nmeet\n?\nn\nu\ny\n?\nq\n");
     let err = &result.err;
-    assert!(err.contains("1=meet 2=pills ?=compare s=skip"), "{err}");
+    assert!(err.contains("1=pills 2=meet ?=compare s=skip"), "{err}");
     assert_eq!(
-        err.matches("is it of the same class as sample").count(),
+        err.matches("does it have the same class as sample").count(),
         3,
         "a query, its repetition, and another query: {err}"
     );
@@ -277,7 +277,7 @@ fn terminal_comparisons_are_answered_and_resumed() {
     let result = shell.ok_with(RUN_WITH_COMPARISONS, b"goal\ns\ns\ns\ns\n?\nq\n");
     let lines: Vec<&str> = result.err.lines().collect();
     let places = |text: &str| (0..lines.len()).filter(|&i| lines[i].contains(text)).collect::<Vec<_>>();
-    let (asked, compared) = (places("question "), places("is it of the same class as sample"));
+    let (asked, compared) = (places("query "), places("does it have the same class as sample"));
     assert_eq!((compared.len(), compared[0]), (2, asked[0] + 2), "{}", result.err);
     let number = |at: usize| {
         let (_, rest) = lines[at].split_once("sample ").unwrap();
@@ -297,7 +297,7 @@ fn terminal_answers_are_undone_one_by_one() {
     write_texts(&shell);
     let result = shell.ok_with(RUN_WITH_COMPARISONS, b"pills\nmeet\n?\nn\nu\nu\nagenda\n?\ny\nu\ns\nq\n");
     let err = &result.err;
-    let again: Vec<&str> = err.lines().filter(|line| line.contains("once more")).collect();
+    let again: Vec<&str> = err.lines().filter(|line| line.contains("again: sample")).collect();
     assert_eq!(again.len(), 4, "the pair, the name before it, and the pair twice: {err}");
     assert!(again[0].contains("answered different (sample ") && again[0] == again[2], "{err}");
     assert!(again[1].contains("answered meet:") || again[1].contains("answered pills:"), "{err}");
@@ -306,7 +306,7 @@ fn terminal_answers_are_undone_one_by_one() {
     assert_eq!(undone.len(), 3, "{err}");
     assert!(undone[0].ends_with("; now agenda"), "{err}");
     assert!(undone[1].contains("different (sample ") && undone[1].contains("; now same (sample "), "{err}");
-    assert!(undone[2].contains("its label and its comparisons are taken back"), "{err}");
+    assert!(undone[2].contains("its label and its comparisons are withdrawn"), "{err}");
 }
 
 /// Classes may have the names of commands.
@@ -370,7 +370,7 @@ fn a_comparison_on_a_terminal_is_answered_with_a_line() {
     }
     std::io::Read::read_to_string(&mut screen, &mut seen).unwrap();
     assert!(child.wait().unwrap().success(), "{seen}");
-    assert!(seen.contains("is it of the same class as sample"), "{seen}");
+    assert!(seen.contains("does it have the same class as sample"), "{seen}");
     assert!(!seen.contains("1=?"), "{seen}");
     assert!(seen.contains("\"labels_spent\":4"), "{seen}");
 }

@@ -37,7 +37,7 @@ fn tune_without_time_fails_with_a_message() {
     let result = shell.run("tune d.csv --max-seconds 0");
     assert_eq!(result.code, 1);
     assert!(
-        result.err.ends_with("error: stopped before any parameters were tried; give it more time\n"),
+        result.err.ends_with("error: stopped before any parameters were tried; allow more time\n"),
         "{}",
         result.err
     );

@@ -257,9 +257,9 @@ fn generate_lists_generators_and_follows_the_seed() {
 fn demo_writes_plots() {
     let shell = Shell::new();
     let result = shell.ok("demo");
-    assert!(result.out.contains("labels asked for"), "{}", result.out);
+    assert!(result.out.contains("labels queried"), "{}", result.out);
     let page = shell.text("evermargin-demo.html");
-    assert!(page.matches("<svg").count() >= 7 && page.contains("at random"));
+    assert!(page.matches("<svg").count() >= 7 && page.contains("random queries"));
     let json = shell.ok("demo --json -o d.svg").json();
     assert!(shell.text("d.svg").starts_with("<svg"));
     assert_eq!(json["rows"], 30_000);

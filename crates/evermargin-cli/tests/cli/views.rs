@@ -153,9 +153,9 @@ fn column_names_equal_column_numbers() {
         assert_eq!(shell.text("names.tsv"), shell.text("numbers.tsv"), "{names}");
     }
     for (views, output) in [
-        ("title;linka", "--set views=title;linka: d.csv: no column is named 'linka'; near it: link_a"),
+        ("title;linka", "--set views=title;linka: d.csv: no column is named 'linka'; similar names: link_a"),
         ("title;words", "no column is named 'words'; columns are: title, color, size, link_a, link_b"),
-        ("size..title", "title stands before size"),
+        ("size..title", "title comes before size"),
         ("title;8", "views = 1;8: must be all, or the columns of each view"),
     ] {
         for verb in ["fit", "label", "tune --over gamma_c=1"] {
@@ -241,21 +241,21 @@ fn refuses_view_files_that_do_not_match() {
         (
             "fit left.svm --view right.svm --learner svc",
             2,
-            "--view: learner svc knows no views; those that do: corls, colapsvm, colaprls, cotraining",
+            "--view: learner svc does not use views; learners that do: corls, colapsvm, colaprls, cotraining",
         ),
-        ("tune left.svm --view right.svm", 2, "--view: learner svc knows no views"),
+        ("tune left.svm --view right.svm", 2, "--view: learner svc does not use views"),
         ("fit left.svm --view none.svm --learner corls", 1, "none.svm"),
-        ("fit - --view - --learner corls", 2, "standard input can be read once"),
-        ("fit left.svm --view right.svm --learner corls -o right.svm", 2, "that is the input itself"),
+        ("fit - --view - --learner corls", 2, "standard input can be read only once"),
+        ("fit left.svm --view right.svm --learner corls -o right.svm", 2, "this is an input file"),
         (
             "predict two.evm left.svm --view right.svm --view right.svm",
             2,
             "the model was trained on 2 files side by side, and 3 are given",
         ),
         ("predict two.evm none --view none", 2, "DATA and every --view are none"),
-        ("predict two.evm left.svm --without 3", 2, "--without: 3 is no view; the model has 2"),
-        ("predict two.evm left.svm --without 1,2", 2, "--without: no view is left to answer"),
-        ("ask left.svm --model two.evm", 2, "ask looks at every view"),
+        ("predict two.evm left.svm --without 3", 2, "--without: there is no view 3; the model has 2"),
+        ("predict two.evm left.svm --without 1,2", 2, "--without: at least one view must remain"),
+        ("ask left.svm --model two.evm", 2, "ask needs every view"),
         ("predict two.evm left.svm --view right.svm --view right.svm", 2, "and 3 are given"),
         (
             "predict one.evm left.svm --view right.svm",

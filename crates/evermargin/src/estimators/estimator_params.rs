@@ -109,6 +109,42 @@ estimators! {
     Parzen(ParzenParams) = parzen::SPEC;
 }
 
+macro_rules! from_params {
+    ($($params:ty => $variant:ident),* $(,)?) => {
+        $(impl From<$params> for EstimatorParams {
+            fn from(params: $params) -> Self {
+                Self::$variant(params)
+            }
+        })*
+    };
+}
+
+// Parameter structs that belong to one estimator; for the others choose the variant.
+from_params! {
+    AutoParams => Auto,
+    SvcParams => Svc,
+    RampParams => RampSvc,
+    OneClassParams => OneClass,
+    LinearParams => Linear,
+    RlsParams => Rls,
+    LinearTsvmParams => LinearTsvm,
+    LinearDaParams => LinearDa,
+    TsvmParams => Tsvm,
+    GradTsvmParams => GradTsvm,
+    DaParams => Da,
+    CccpParams => CccpS3vm,
+    BnbParams => BnbS3vm,
+    MedParams => SeqLapmed,
+    CoRlsParams => Corls,
+    SparseLapParams => SparseLap,
+    LabelPropagationParams => LabelPropagation,
+    SubmodParams => SubmodS3vm,
+    QpParams => QpS3vm,
+    PerceptronParams => Perceptron,
+    CoTrainingParams => Cotraining,
+    ParzenParams => Parzen,
+}
+
 /// The estimator with this name; an unknown name is an error that lists the names.
 pub fn estimator(name: &str) -> Result<&'static EstimatorSpec> {
     ESTIMATORS.iter().find(|e| e.name == name).copied().ok_or_else(|| unknown(name))

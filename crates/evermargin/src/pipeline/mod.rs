@@ -10,3 +10,4 @@ pub mod partial_fit;
 pub mod preprocess;
 pub mod sequential;
 pub mod train;
+mod typed;

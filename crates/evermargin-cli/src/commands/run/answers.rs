@@ -1,4 +1,4 @@
-//! Answers of a person, read on a thread of their own, so that a signal ends the wait for a key.
+//! Answers of a person, read on a separate thread, so that a signal ends the wait for a key.
 
 use super::replies::{SINGLE_KEYS, has_places, has_single_keys};
 use crate::failure::Failure;
@@ -11,10 +11,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
-/// Time between two looks at the stop flag.
+/// Interval for polling the stop flag.
 const POLL: Duration = Duration::from_millis(50);
 
-/// Keys and words, one at a time as they are asked for.
+/// Keys and words, read one at a time on request.
 pub struct Answers {
     /// Requests for answers; the class names in them determine whether a single key is enough.
     requests: Sender<Request>,
@@ -25,14 +25,15 @@ pub struct Answers {
     is_typed: bool,
 }
 
-/// The class names, and whether two samples are compared: single keys do not answer that.
+/// The class names, and whether two samples are compared, which is not answered with a single key.
 type Request = (Vec<String>, bool);
 
 /// Reads one answer; none at the end of the input.
 type ReadAnswer = Box<dyn FnMut(&Request) -> Result<Option<String>, Failure> + Send>;
 
 impl Answers {
-    /// Keys of the terminal, or lines of standard input; where standard input is the stream, of the terminal behind it.
+    /// Reads keys of the terminal or lines of standard input. If standard input is the stream, reads lines of the controlling
+    /// terminal.
     pub fn open(streams: &[PathBuf]) -> Result<Self, Failure> {
         let taken = streams.iter().any(|s| s == Path::new("-"));
         let is_typed = taken || std::io::stdin().is_terminal();
@@ -40,7 +41,7 @@ impl Answers {
             let terminal = ::console::Term::stderr();
             Box::new(move |request: &Request| key_or_line(&terminal, request))
         } else if taken {
-            let missing = "standard input is the stream, and there is no terminal to answer at";
+            let missing = "standard input is the stream, and there is no terminal for answers";
             lines(File::open("/dev/tty").map_err(|_| Failure::Failed(missing.into()))?)
         } else {
             lines(std::io::stdin())
@@ -58,7 +59,7 @@ impl Answers {
         Ok(Self { requests, words, stop: Watcher::stop_flag(), terminal, is_typed })
     }
 
-    /// Whether a person types at a terminal, where slips happen; other answers come from a pipe.
+    /// Whether a person types at a terminal, where typing errors happen; other answers come from a pipe.
     pub fn is_typed(&self) -> bool {
         self.is_typed
     }
@@ -73,7 +74,7 @@ impl Answers {
                 Ok(word) => return word,
                 Err(RecvTimeoutError::Disconnected) => return Ok(None),
                 Err(RecvTimeoutError::Timeout) if self.stop.load(Ordering::SeqCst) => {
-                    self.terminal.restore(); // the thread still waits for a key
+                    self.terminal.restore(); // the thread is still waiting for a key
                     return Ok(None);
                 }
                 Err(RecvTimeoutError::Timeout) => {}
@@ -122,7 +123,7 @@ impl TerminalMode {
     fn restore(&self) {}
 }
 
-/// A single key where that is enough, else a line; none at the end of the input.
+/// A single key if that is enough, otherwise a line; none at the end of the input.
 fn key_or_line(term: &::console::Term, (names, compares): &Request) -> Result<Option<String>, Failure> {
     if *compares || !has_single_keys(names) {
         return line(&mut std::io::stdin().lock());

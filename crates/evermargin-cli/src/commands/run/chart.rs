@@ -1,18 +1,18 @@
-//! Curves as SVG: lines over one axis, with a legend and marks.
+//! Curves as SVG: lines over a common axis, with a legend and marks.
 
 use crate::output::console::short;
 use crate::output::heatmap::escaped;
 use std::fmt::Write;
 
-/// A picture of some curves.
+/// A picture of several curves.
 pub struct Chart<'a> {
     pub title: &'a str,
     pub across: &'a str,
     pub up: &'a str,
     pub curves: Vec<Curve<'a>>,
-    /// Places on the axis below that are marked by a line.
+    /// Positions on the horizontal axis that are marked by a vertical line.
     pub marks: Vec<f64>,
-    /// Where the axis at the left begins and ends; none = as the values do.
+    /// Range of the vertical axis; none = the range of the values.
     pub range: Option<(f64, f64)>,
 }
 
@@ -116,19 +116,19 @@ impl Chart<'_> {
     }
 }
 
-/// From the least to the largest value, a little wider; something where there is nothing.
+/// The range of the values, widened on both sides by the fraction `wider`. Without a range, an interval of length 1.
 fn span(values: impl Iterator<Item = f64>, wider: f64) -> (f64, f64) {
-    let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
-    values.filter(|v| v.is_finite()).for_each(|v| (least, most) = (least.min(v), most.max(v)));
-    if !(least.is_finite() && most > least) {
-        let middle = if least.is_finite() { least } else { 0.0 };
+    let (mut min, mut max) = (f64::INFINITY, f64::NEG_INFINITY);
+    values.filter(|v| v.is_finite()).for_each(|v| (min, max) = (min.min(v), max.max(v)));
+    if !(min.is_finite() && max > min) {
+        let middle = if min.is_finite() { min } else { 0.0 };
         return (middle - 0.5, middle + 0.5);
     }
-    let more = wider * (most - least);
-    (least - more, most + more)
+    let more = wider * (max - min);
+    (min - more, max + more)
 }
 
-/// Round numbers between two, about five.
+/// About five round numbers between two numbers.
 fn ticks(from: f64, to: f64) -> Vec<f64> {
     let rough = (to - from) / 5.0;
     let power = 10f64.powf(rough.log10().floor());

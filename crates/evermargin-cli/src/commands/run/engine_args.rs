@@ -6,15 +6,15 @@ use clap::{Arg, ArgMatches, Command};
 use evermargin::engine::{ENGINE_PARAMS, EngineParams, QueryStrategy, engine_param_specs};
 use evermargin::params::{ParamKind, ParamSpec, ParamValue, ParamValues};
 
-/// Parameters that have a flag of every command.
+/// Parameters whose flag all verbs have.
 const GLOBAL: [&str; 1] = ["seed"];
 
-/// The engine parameters that were given as flags.
+/// Engine parameters that were given as flags.
 #[derive(Debug, Clone, Default)]
 pub struct EngineArgs(ParamValues);
 
 impl EngineArgs {
-    /// The parameters of the engine: what was given, and the defaults.
+    /// The engine parameters: given values and defaults.
     pub fn params(&self, seed: u64) -> Result<EngineParams, Failure> {
         let mut values = self.0.clone();
         values.insert("seed".into(), seed.into());
@@ -22,8 +22,22 @@ impl EngineArgs {
     }
 }
 
+/// Parameters in the short help.
+const COMMON: [&str; 10] = [
+    "budget",
+    "queries_per_batch",
+    "strategy",
+    "exploration_rate",
+    "classifier",
+    "kernel",
+    "c",
+    "class_weight",
+    "forget",
+    "max_labels",
+];
+
 impl EngineArgs {
-    /// Notes on flags that have no effect beside others.
+    /// Notes about flags without an effect in this combination.
     pub fn notes(&self, params: &EngineParams) -> Vec<String> {
         let strategy = params.query_strategy;
         let is_unused = self.0.contains_key("submod_weights") && strategy != QueryStrategy::Submod;
@@ -32,7 +46,7 @@ impl EngineArgs {
     }
 }
 
-/// The specifications of the parameters with flags of their own.
+/// Specifications of the parameters that have a flag only in `run`.
 fn flags() -> impl Iterator<Item = &'static ParamSpec> {
     engine_param_specs().filter(|spec| !GLOBAL.contains(&spec.name))
 }
@@ -75,10 +89,11 @@ fn flag(spec: &'static ParamSpec) -> Arg {
         .value_name(value_name(spec.kind))
         .default_value(spec.default)
         .help(capitalized(spec.help))
+        .hide_short_help(!COMMON.contains(&spec.name))
         .value_parser(move |text: &str| parse(spec, text))
 }
 
-/// The value of a flag; the error without the name, which clap puts before it.
+/// Parses the value of a flag. The error has no parameter name, because clap prints the flag before it.
 fn parse(spec: &ParamSpec, text: &str) -> Result<ParamValue, String> {
     spec.parse(text).map_err(|error| match error {
         evermargin::Error::Parameter { allowed, .. } => format!("must be {allowed}"),

@@ -1,4 +1,4 @@
-//! The label sources of a run: their weights along the stream, and the present choice in words.
+//! The label sources of a run: their weights along the stream, and the current choice in words.
 
 use super::chart::{Chart, Curve};
 use evermargin::engine::{Engine, LabelChoice, Source, SourceWeight};
@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 /// Colors of the curves, in the order of [`Source::ALL`].
 const COLORS: [&str; Source::ALL.len()] = ["#1f6fb4", "#e08214", "#4d9221", "#762a83"];
 
-/// The weights along the stream: an object per point.
+/// The weights along the stream, one object per point.
 pub fn history(session: &Session) -> Vec<Value> {
     let points = session.statistics().source_weights.points();
     let object = |point: &evermargin_session::SourceWeightsPoint| {
@@ -39,17 +39,17 @@ pub fn chart<'a>(session: &Session) -> Chart<'a> {
     }
 }
 
-/// Which sources label the stream at present, and why.
+/// The sources that currently label the stream, and the reason.
 pub fn explanation(engine: &Engine) -> String {
     let model = Source::Model.name();
     match engine.label_choice() {
-        LabelChoice::Unknown => "nothing is labeled: labels of two classes are needed".into(),
+        LabelChoice::Unknown => "no row is labeled: labels of two classes are needed".into(),
         LabelChoice::Named(source) => {
             format!("{} labels this stream, because --label-source names it", source.name())
         }
         LabelChoice::NotCompared => format!("{model} labels this stream: sources have not been compared yet"),
         LabelChoice::ManyLabels => {
-            format!("{model} labels this stream: with so many labels, sources are not compared")
+            format!("{model} labels this stream: with this many labels, sources are not compared")
         }
         LabelChoice::Compared(chosen) => {
             let sources = engine.label_sources();
@@ -64,7 +64,7 @@ pub fn explanation(engine: &Engine) -> String {
     }
 }
 
-/// The outcome of a comparison on held-out labels, of which a query strategy chose some.
+/// Text about a comparison on held-out labels, some of which a query strategy chose.
 fn compared(chosen: &[Source], weights: &[SourceWeight], by_strategy: usize) -> String {
     let names: Vec<String> = chosen.iter().map(|source| source.name().to_string()).collect();
     let verb = if chosen.len() == 1 { "labels" } else { "label" };
@@ -85,12 +85,12 @@ fn compared(chosen: &[Source], weights: &[SourceWeight], by_strategy: usize) -> 
         let model = Source::Model.name();
         let (labels, count) =
             if by_strategy == 1 { ("label was", "counts") } else { ("labels were", "count") };
-        parts.push(format!("{by_strategy} {labels} chosen where {model} is in doubt, and {count} less"));
+        parts.push(format!("{by_strategy} {labels} chosen where {model} is uncertain, and {count} less"));
     }
     parts.join("; ")
 }
 
-/// "a", "a and b", "a, b and c".
+/// Words as an enumeration: "a", "a and b", "a, b and c".
 fn enumeration(words: &[String]) -> String {
     match words {
         [] => String::new(),
@@ -120,11 +120,11 @@ mod tests {
         );
         assert_eq!(
             compared(&[Source::Model], &weights, 12),
-            "model labels this stream: 14 of 20 held-out labels right; tsvm 17, graph 18; 12 labels were chosen where model is in \
-             doubt, and count less"
+            "model labels this stream: 14 of 20 held-out labels right; tsvm 17, graph 18; 12 labels were chosen where model is \
+             uncertain, and count less"
         );
         let one = compared(&[Source::Model], &weights, 1);
-        assert!(one.ends_with("; 1 label was chosen where model is in doubt, and counts less"), "{one}");
+        assert!(one.ends_with("; 1 label was chosen where model is uncertain, and counts less"), "{one}");
         let all = [Source::Graph, Source::Tsvm, Source::Model];
         assert_eq!(
             compared(&all, &weights, 0),

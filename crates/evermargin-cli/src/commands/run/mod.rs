@@ -1,4 +1,4 @@
-//! `evermargin run`: the never-ending loop, from a stream of rows to predictions, queries, a model and a report.
+//! `evermargin run`: the loop over a stream, from rows to predictions, queries, a model and a report.
 
 mod answers;
 mod args;
@@ -34,7 +34,7 @@ use std::path::Path;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use terminal_oracle::{Answered, TerminalOracle};
 
-/// Batches between two writings of the model.
+/// Number of batches between two writes of the model.
 const MODEL_EVERY: u64 = 20;
 
 /// Runs the verb.
@@ -46,14 +46,14 @@ pub fn run(args: &RunArgs, common: &Common, started: Instant) -> Result<(), Fail
     let mut output = args.output.as_deref().map(|path| Predictions::open(path, &session)).transpose()?;
     let mut rejects = args.rejects.as_deref().map(|path| Rejects::open(path, &session)).transpose()?;
     let mut person = TerminalOracle::new(session.oracle(), &args.streams)?;
-    let mut live = ProgressLine::new(&watch, common);
-    live.resumed(&session);
+    let mut progress = ProgressLine::new(&watch, common);
+    progress.resumed(&session);
     let mut left = args.batches.unwrap_or(u64::MAX);
-    // A batch that was being asked about when the program stopped.
+    // Whether the program was stopped during the queries of a batch, which is then finished first.
     let mut pending = !session.is_batch_closed();
     let (mut ended, mut fault) = (false, None);
     let stop = UntilSignal(&watch);
-    // Rows of standard input cannot be read again, so that they are taken in whatever happens.
+    // Rows of standard input cannot be read again, so a signal does not interrupt their ingestion.
     let piped = args.streams.iter().any(|stream| stream == Path::new("-"));
     let arrival: &dyn Watch = if piped { &() } else { &stop };
     while !ended && (left > 0 || pending) {
@@ -67,21 +67,21 @@ pub fn run(args: &RunArgs, common: &Common, started: Instant) -> Result<(), Fail
                 Ok(Some(chunk)) => chunk,
                 Ok(None) => break,
                 Err(e) => {
-                    fault = Some(e); // what was learned before it is still handed out
+                    fault = Some(e); // the results so far are still written
                     break;
                 }
             };
             console::note(common, &stream.take_notes());
             let batch = batch_of(chunk, args, session.oracle());
             if ingest(&mut session, batch, arrival, common)?.is_none() {
-                break; // the next run reads these rows again
+                break; // a resumed run reads these rows again
             }
             if let Some(rejects) = &mut rejects {
                 rejects.write(&session)?;
             }
             left -= 1;
             if session.is_batch_closed() {
-                // No row of it is usable.
+                // No row of the batch is usable.
                 if let Some(output) = &mut output {
                     output.write(&session)?;
                 }
@@ -98,14 +98,14 @@ pub fn run(args: &RunArgs, common: &Common, started: Instant) -> Result<(), Fail
         if !ended {
             ended = unless_interrupted(session.close_batch_watched(now(&session), &stop))?.is_none();
         }
-        session.take_notices().iter().for_each(|effects| live.show_effects(effects));
+        session.take_notices().iter().for_each(|effects| progress.show_effects(effects));
         if ended {
-            break; // the batch and its questions stay open
+            break; // the batch and its queries stay open
         }
         if let Some(output) = &mut output {
             output.write(&session)?;
         }
-        live.batch(&session, began);
+        progress.batch(&session, began);
         if session.engine().batches().is_multiple_of(MODEL_EVERY) {
             write_model(args, &session)?;
         }
@@ -119,15 +119,15 @@ pub fn run(args: &RunArgs, common: &Common, started: Instant) -> Result<(), Fail
     }
     write_model(args, &session)?;
     if let Some(path) = &args.report {
-        write_atomic(path, report::page_of(&session, &live, "").as_bytes())?;
+        write_atomic(path, report::page_of(&session, &progress, "").as_bytes())?;
     }
     if let Some(fault) = fault {
         return Err(fault.into());
     }
-    finish(args, common, &session, &live, started)
+    finish(args, common, &session, &progress, started)
 }
 
-/// Ends work on an event after the first signal.
+/// Interrupts the work on an event after the first signal.
 struct UntilSignal<'w>(&'w Watcher);
 
 impl Watch for UntilSignal<'_> {
@@ -141,7 +141,7 @@ impl Watch for UntilSignal<'_> {
     }
 }
 
-/// None after an interruption, which has changed nothing.
+/// The result, or none after an interruption, which has changed nothing.
 fn unless_interrupted<T>(done: Result<T, SessionError>) -> Result<Option<T>, Failure> {
     match done {
         Ok(done) => Ok(Some(done)),
@@ -150,8 +150,8 @@ fn unless_interrupted<T>(done: Result<T, SessionError>) -> Result<Option<T>, Fai
     }
 }
 
-/// Takes a batch in; none if a signal ended it. A batch that is refused as a whole is recorded as rejected rows, unless it
-/// is the first: then the options are likely wrong.
+/// Ingests a batch; returns none if a signal interrupted it. A batch that is refused as a whole is recorded as rejected rows,
+/// except the first one, because then the options are probably wrong.
 fn ingest(
     session: &mut Session,
     batch: Batch,
@@ -171,7 +171,7 @@ fn ingest(
 
 fn check(args: &RunArgs) -> Result<(), Failure> {
     if args.oracle == Oracle::Terminal && args.state.is_none() {
-        status!("note: answers are kept only with --state DIR");
+        status!("note: answers are saved only with --state DIR");
     }
     Files::default()
         .reads_all(&args.streams)
@@ -182,18 +182,20 @@ fn check(args: &RunArgs) -> Result<(), Failure> {
         .writes("--rejects", args.rejects.as_ref())
         .check()?;
     if args.follow && !args.streams.iter().any(|s| s.is_dir()) {
-        status!("note: --follow waits for files in a folder; there is none here");
+        status!("note: --follow has no effect: no stream is a folder");
     }
     if args.input.labels.is_some() {
-        return Err(Failure::Usage("--labels: a stream has its labels beside its rows".into()));
+        return Err(Failure::Usage("--labels: a stream has its labels in the same files as its rows".into()));
     }
     if args.input.rows.is_some() {
-        return Err(Failure::Usage("--rows: a stream is read whole; use --batches to stop early".into()));
+        return Err(Failure::Usage(
+            "--rows: a stream is read completely; use --batches to stop early".into(),
+        ));
     }
     Ok(())
 }
 
-/// Seconds, where a budget asks for them: otherwise time has no part in what is learned.
+/// Seconds since 1970 if the budget depends on time, otherwise 0, so that results do not depend on the clock.
 fn now(session: &Session) -> u64 {
     let timed = session.engine().params().budget.per_time.is_some();
     SystemTime::now().duration_since(UNIX_EPOCH).ok().filter(|_| timed).map_or(0, |d| d.as_secs())
@@ -210,7 +212,7 @@ fn finish(
     args: &RunArgs,
     common: &Common,
     session: &Session,
-    live: &ProgressLine<'_>,
+    progress: &ProgressLine<'_>,
     started: Instant,
 ) -> Result<(), Failure> {
     let (engine, statistics, current) =
@@ -253,19 +255,19 @@ fn finish(
         "label_sources": engine.label_sources().weights(),
         "label_source_history": label_sources::history(session),
         "label_choice": label_sources::explanation(engine),
-        "selection_share": engine.selection_seconds() / live.seconds().max(1e-9),
+        "selection_share": engine.selection_seconds() / progress.seconds().max(1e-9),
         "drifts": engine.metrics().drifts,
         "novelty_alarms": engine.metrics().novelty_alarms,
         "model": model,
         "state_hash": blake3::hash(&session.to_bytes()?).to_hex().as_str(),
         "peak_memory_mb": peak_memory(),
-        "seconds": live.seconds(),
+        "seconds": progress.seconds(),
         "total_seconds": started.elapsed().as_secs_f64(),
     });
-    console::answer(common, &json, &progress_line::summary(args, session, live))
+    console::answer(common, &json, &progress_line::summary(args, session, progress))
 }
 
-/// Scores of each class on arrival.
+/// Scores per class of the predictions on arrival.
 fn per_class(statistics: &StreamStatistics) -> serde_json::Map<String, serde_json::Value> {
     let class = |class: &ClassCounts| {
         let scores = class.scores();
@@ -280,25 +282,25 @@ fn per_class(statistics: &StreamStatistics) -> serde_json::Map<String, serde_jso
     statistics.classes.iter().map(class).collect()
 }
 
-/// The messages of an effect for the user.
-pub(crate) fn heard(effects: &Effects) -> Vec<String> {
+/// Messages about the effects of an event.
+pub(crate) fn messages(effects: &Effects) -> Vec<String> {
     let mut out = effects.notes.clone();
     if let Some(d) = effects.drift {
-        let what = match d.sign {
-            evermargin::engine::DriftSign::Errors => "wrong labels",
-            evermargin::engine::DriftSign::Margin => "samples in doubt",
+        let rate = match d.sign {
+            evermargin::engine::DriftSign::Errors => "the rate of wrong labels",
+            evermargin::engine::DriftSign::Margin => "the rate of samples within the margin",
         };
         out.push(format!(
-            "the stream has changed: {what} rose from {:.0} to {:.0} %",
+            "the stream has changed: {rate} rose from {:.0} to {:.0} %",
             100.0 * d.before,
             100.0 * d.now
         ));
     }
     match effects.advice {
         Some(evermargin::active::Stopped::Price) => {
-            out.push("asking pauses: a label is expected to save less than it costs".into());
+            out.push("queries pause: a label is expected to save less than it costs".into());
         }
-        Some(_) => out.push("no sample of the last batches was worth a question".into()),
+        Some(_) => out.push("no sample of the last batches was worth a query".into()),
         None => {}
     }
     out

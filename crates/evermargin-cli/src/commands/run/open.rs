@@ -1,4 +1,4 @@
-//! From arguments to a session and a stream: from the beginning, or where an earlier run was left.
+//! Opens the session and the stream of a run, from the beginning or at the position of an earlier run.
 
 use super::args::RunArgs;
 use super::output::Rejects;
@@ -13,10 +13,10 @@ use evermargin_session::{Batch, LabelProtocol, Opened, Oracle, OtherCpu, Session
 use serde_json::Value;
 use std::path::Path;
 
-/// The maximum number of rejected rows that are read before the first usable one.
+/// Maximum number of rejected rows before the first usable row.
 const MAX_REJECTED_FIRST: usize = 1_000_000;
 
-/// A session, its stream, and rows that were read already.
+/// A session, its stream, and the first rows if they were already read.
 pub struct Opening {
     pub session: Session,
     pub stream: Stream,
@@ -60,7 +60,7 @@ pub fn open(args: &RunArgs, common: &Common, watch: &Watcher) -> Result<Opening,
     };
     let mut stream = Stream::open(sources, options)?;
     stream.stop_on(Watcher::stop_flag());
-    // The first rows fix what the columns are.
+    // The first rows determine the columns.
     let (first, rejected) = first_batch(args, &mut stream, watch)?;
     console::note(common, &stream.take_notes());
     let (first, schema) = match (first, stream.schema()) {
@@ -110,7 +110,7 @@ fn first_batch(
     Ok((None, rejected))
 }
 
-/// The error of a stream without a usable row. Its rejected rows are written all the same.
+/// The error for a stream without a usable row. Its rejected rows are written.
 fn no_usable_row(args: &RunArgs, rejected: &[RejectedRow]) -> Result<Failure, Failure> {
     let Some(bad) = rejected.first() else { return Ok(Failure::Failed("the stream is empty".into())) };
     write_rejects(args, rejected)?;
@@ -124,7 +124,7 @@ fn write_rejects(args: &RunArgs, rejected: &[RejectedRow]) -> Result<(), Failure
     args.rejects.as_deref().map_or(Ok(()), |path| Rejects::write_without_session(path, rejected))
 }
 
-/// Refuses to continue a session with other options than it began with. The budget may differ.
+/// Refuses to resume a session with other options than it began with. The budget may differ.
 fn check_options(
     args: &RunArgs,
     session: &Session,
@@ -159,7 +159,7 @@ fn check_options(
     }
     let state = args.state.as_deref().unwrap_or(Path::new("")).display().to_string();
     Err(Failure::Usage(format!(
-        "--state {state} was begun with {}; go on with the same options, or name a new folder",
+        "--state {state} has {}; resume it with the same options, or name a new folder",
         other.join(", ")
     )))
 }
@@ -175,7 +175,7 @@ fn source(path: &Path) -> Result<Source, Failure> {
     }
 }
 
-/// A batch of the session: labels that the engine sees or that are hidden from it, and texts for an annotator.
+/// A batch of the session, with labels that are visible to the engine or hidden from it, and texts for an annotator.
 pub fn batch_of(chunk: Chunk, args: &RunArgs, oracle: Oracle) -> Batch {
     let named = |label: Option<String>| label.map(|l| against_rest(l, args.input.positive.as_deref()));
     let labels: Vec<Option<String>> = chunk.labels.into_iter().map(named).collect();
@@ -186,7 +186,7 @@ pub fn batch_of(chunk: Chunk, args: &RunArgs, oracle: Oracle) -> Batch {
     Batch { x, labels, truth, texts, ids, new_columns, places, rejected, position }
 }
 
-/// Some classes, separated by commas, against all others.
+/// The class of `positive`, a list separated by commas, or the class of all others.
 fn against_rest(label: String, positive: Option<&str>) -> String {
     let Some(positive) = positive else { return label };
     let number = |t: &str| t.trim().parse::<f64>().ok();
@@ -194,7 +194,7 @@ fn against_rest(label: String, positive: Option<&str>) -> String {
     if positive.split(',').any(same) { positive.to_string() } else { format!("not-{positive}") }
 }
 
-/// The CPU feature level that results depend on in their last bits.
+/// The CPU feature level, on which the last bits of results depend.
 pub fn cpu_level() -> String {
     evermargin::cpu::cpu_feature_level().name().into()
 }

@@ -1,6 +1,6 @@
-//! Tab-separated files that grow per batch: predictions of all rows, and rejected rows. Each line begins with the number of
-//! its row in the stream. A resumed run keeps the lines of earlier batches and writes those of the last one again, so that
-//! none is lost or doubled where the program was stopped before they were written.
+//! Tab-separated files that grow with each batch: predictions of all rows, and rejected rows. Each line begins with the
+//! number of its row in the stream. A resumed run keeps the lines of earlier batches and writes those of the last batch again,
+//! so that no line is lost or duplicated if the program was stopped before they were written.
 
 use crate::failure::Failure;
 use evermargin::engine::{Classes, InferredLabel, RowSource};
@@ -14,13 +14,13 @@ use std::path::{Path, PathBuf};
 pub struct Predictions(GrowingFile);
 
 impl Predictions {
-    /// Opens the file of a run at its beginning or where it was left.
+    /// Opens the file of a new or resumed run.
     pub fn open(path: &Path, session: &Session) -> Result<Self, Failure> {
         let lines = prediction_lines(session);
         Ok(Self(GrowingFile::open(path, "row\tid\tlabel\tconfidence\tsource", session.first_row(), &lines)?))
     }
 
-    /// Writes the predictions for a closed batch, with a line for each rejected row.
+    /// Writes the predictions of a closed batch, with a line for each rejected row.
     pub fn write(&mut self, session: &Session) -> Result<(), Failure> {
         self.0.append(&prediction_lines(session))
     }
@@ -32,7 +32,7 @@ fn prediction_lines(session: &Session) -> Vec<String> {
     rows.map(|((row, found), id)| prediction_line(row, id, found, classes)).collect()
 }
 
-/// The distance from the boundary says nothing about a label that was given, and there is none for a rejected row.
+/// The line of a row. A given label and a rejected row have no confidence.
 fn prediction_line(row: u64, id: &str, prediction: Option<InferredLabel>, classes: &Classes) -> String {
     let prediction = prediction.unwrap_or(InferredLabel::NONE);
     let class = prediction.class.and_then(|c| classes.names().get(c as usize));
@@ -42,7 +42,7 @@ fn prediction_line(row: u64, id: &str, prediction: Option<InferredLabel>, classe
     format!("{row}\t{}\t{}\t{confidence}\t{source}", plain(id), class.map_or("?".into(), |name| plain(name)))
 }
 
-/// A cell of a tab-separated file.
+/// A cell of a tab-separated file, with control characters replaced by blanks.
 fn plain(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
@@ -53,13 +53,13 @@ const REJECTS_HEADER: &str = "row\tfile\tline\tcolumn\tvalue\treason";
 pub struct Rejects(GrowingFile);
 
 impl Rejects {
-    /// Opens the file of a run at its beginning or where it was left.
+    /// Opens the file of a new or resumed run.
     pub fn open(path: &Path, session: &Session) -> Result<Self, Failure> {
         let lines = rejected_lines(session.rejected_rows());
         Ok(Self(GrowingFile::open(path, REJECTS_HEADER, session.first_row(), &lines)?))
     }
 
-    /// Writes the file of a run that ended before it had a session, because no row was usable.
+    /// Writes the file of a run that ended without a session because no row was usable.
     pub fn write_without_session(path: &Path, rows: &[RejectedRow]) -> Result<(), Failure> {
         GrowingFile::open(path, REJECTS_HEADER, 1, &rejected_lines(rows)).map(|_| ())
     }
@@ -86,8 +86,8 @@ struct GrowingFile {
 }
 
 impl GrowingFile {
-    /// Opens a file, keeps its lines of rows before `first_row`, and writes the `last` lines after them. A file that does not
-    /// exist, or a run that has no rows yet, begins a new file.
+    /// Opens a file, keeps its lines of rows before `first_row`, and appends the `last` lines. Begins a new file if there is none
+    /// or the run has no rows yet.
     fn open(path: &Path, header: &str, first_row: u64, last: &[String]) -> Result<Self, Failure> {
         let wrong = |e: std::io::Error| Failure::io(&path.display().to_string(), &e);
         let opened =
@@ -97,8 +97,8 @@ impl GrowingFile {
             ExistingLines::None => 0,
             ExistingLines::EndAt(end) => end,
             ExistingLines::OfAnotherFile => {
-                let what = "is not a file of this run: its first line is another one; name another file";
-                return Err(Failure::Failed(format!("{}: {what}", path.display())));
+                let message = "does not belong to this run: its first line differs; name another file";
+                return Err(Failure::Failed(format!("{}: {message}", path.display())));
             }
         };
         growing.file.set_len(kept).map_err(wrong)?;
@@ -116,18 +116,18 @@ impl GrowingFile {
     }
 }
 
-/// The lines of earlier batches in a file that is continued.
+/// Lines of earlier batches in an existing file.
 #[derive(Debug, PartialEq, Eq)]
 enum ExistingLines {
     /// The file is empty.
     None,
-    /// The header and these lines end at this byte.
+    /// The header and the lines end at this byte.
     EndAt(u64),
-    /// It begins with another header.
+    /// The file has another header.
     OfAnotherFile,
 }
 
-/// Where the lines of rows before `first_row` end. A line that is not whole is not kept.
+/// End of the lines of rows before `first_row`. An incomplete line is not kept.
 fn end_of_rows(file: &File, header: &str, first_row: u64) -> std::io::Result<ExistingLines> {
     let mut file = file;
     file.seek(SeekFrom::Start(0))?;
@@ -158,7 +158,7 @@ mod tests {
     use super::GrowingFile;
 
     #[test]
-    fn lines_of_the_last_batch_are_neither_lost_nor_doubled() {
+    fn lines_of_the_last_batch_are_neither_lost_nor_duplicated() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("f.tsv");
         let text = || std::fs::read_to_string(&path).unwrap();

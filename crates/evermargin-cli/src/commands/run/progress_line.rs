@@ -9,10 +9,10 @@ use evermargin_session::{Oracle, Session};
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
-/// Batches whose times are kept before every other one is dropped.
+/// Maximum number of stored times; beyond it every other one is dropped.
 const MAX_POINTS: usize = 2000;
 
-/// Time and memory a batch took, and the line that is shown.
+/// Time and memory per batch, and the progress line.
 pub struct ProgressLine<'w> {
     watch: &'w Watcher,
     common: &'w Common,
@@ -23,50 +23,50 @@ pub struct ProgressLine<'w> {
     /// Batches in which the stream changed, since the program started.
     pub drifts: Vec<u64>,
     batch: u64,
-    /// The last text, so that it is not printed twice.
-    said: Vec<String>,
+    /// Messages that were already printed and are not repeated.
+    printed: Vec<String>,
 }
 
-/// Notes that are remembered.
-const SAID: usize = 100;
+/// Maximum number of stored messages.
+const MAX_PRINTED: usize = 100;
 
 impl<'w> ProgressLine<'w> {
     pub fn new(watch: &'w Watcher, common: &'w Common) -> Self {
         let (times, drifts) = (Vec::new(), Vec::new());
-        Self { watch, common, spent: Duration::ZERO, every: 1, times, drifts, batch: 0, said: Vec::new() }
+        Self { watch, common, spent: Duration::ZERO, every: 1, times, drifts, batch: 0, printed: Vec::new() }
     }
 
-    /// Says where an earlier run is taken up.
+    /// Prints the position at which an earlier run is resumed.
     pub fn resumed(&mut self, session: &Session) {
         let (rows, labels) = (session.statistics().current.rows, session.engine().budget_usage().total);
         self.batch = session.engine().batches();
         if session.engine().rows() > 0 {
-            console::note(self.common, &[format!("going on after {rows} rows and {labels} questions")]);
+            console::note(self.common, &[format!("resuming after {rows} rows and {labels} queries")]);
         }
         if let Some(last) = session.rejected_events().last() {
             let events = console::count(session.rejected_event_count() as usize, "event");
             let text = format!(
-                "{events} of the state could not be applied and left out, the last one event {} ({}): {}",
+                "{events} of the state could not be applied and were skipped, the last one is event {} ({}): {}",
                 last.seq, last.kind, last.reason
             );
             console::note(self.common, &[text]);
         }
     }
 
-    /// Says what came of an event.
+    /// Prints the messages of an event.
     pub fn show_effects(&mut self, effects: &Effects) {
         if effects.drift.is_some() {
             self.drifts.push(self.batch + 1);
         }
-        let mut heard = super::heard(effects);
-        heard.retain(|what| !self.said.contains(what));
-        self.said.extend(heard.iter().take(SAID.saturating_sub(self.said.len())).cloned());
-        if !heard.is_empty() {
-            self.watch.suspend(|| console::note(self.common, &heard));
+        let mut messages = super::messages(effects);
+        messages.retain(|message| !self.printed.contains(message));
+        self.printed.extend(messages.iter().take(MAX_PRINTED.saturating_sub(self.printed.len())).cloned());
+        if !messages.is_empty() {
+            self.watch.suspend(|| console::note(self.common, &messages));
         }
     }
 
-    /// A batch is over that began then.
+    /// Records and shows a finished batch.
     pub fn batch(&mut self, session: &Session, began: Instant) {
         let took = began.elapsed();
         self.spent += took;
@@ -87,20 +87,20 @@ impl<'w> ProgressLine<'w> {
     }
 }
 
-/// The line that is shown after every batch.
+/// The line shown after every batch.
 fn line(session: &Session, took: Duration) -> String {
     let (statistics, engine) = (session.statistics(), session.engine());
     let mut out = format!("batch {}", engine.batches());
-    let right = statistics
+    let accuracy = statistics
         .accuracy_after_queries()
         .or_else(|| statistics.accuracy())
         .or_else(|| engine.metrics().given.share());
-    if let Some(right) = right {
-        let _ = write!(out, "  {:.1} % right", 100.0 * right);
+    if let Some(accuracy) = accuracy {
+        let _ = write!(out, "  {:.1} % correct", 100.0 * accuracy);
     }
     let _ = write!(
         out,
-        "  {} labels  {} exemplars  {} support vectors  {:.0} MB  {:.0} ms a batch",
+        "  {} labels  {} exemplars  {} support vectors  {:.0} MB  {:.0} ms per batch",
         engine.budget_usage().total,
         statistics.current.exemplars,
         engine.support_count(),
@@ -111,11 +111,11 @@ fn line(session: &Session, took: Duration) -> String {
 }
 
 /// The summary at the end.
-pub fn summary(args: &RunArgs, session: &Session, live: &ProgressLine<'_>) -> String {
+pub fn summary(args: &RunArgs, session: &Session, progress: &ProgressLine<'_>) -> String {
     let (statistics, engine) = (session.statistics(), session.engine());
     let percent = |share: Option<f64>| share.map_or("unknown".into(), |s| format!("{} %", short(100.0 * s)));
     let mut out = format!(
-        "{} rows in {} batches, {} questions, {} classes ({})\n",
+        "{} rows in {} batches, {} queries, {} classes ({})\n",
         statistics.current.rows,
         engine.batches(),
         engine.budget_usage().total,
@@ -125,7 +125,7 @@ pub fn summary(args: &RunArgs, session: &Session, live: &ProgressLine<'_>) -> St
     if statistics.current.scored > 0 {
         let _ = writeln!(
             out,
-            "right on arrival: {}; in the second half of the stream: {}; after its questions: {}",
+            "accuracy on arrival: {}; in the second half of the stream: {}; after the queries of a batch: {}",
             percent(statistics.accuracy()),
             percent(statistics.accuracy_of_last_half()),
             percent(statistics.accuracy_after_queries()),
@@ -134,7 +134,7 @@ pub fn summary(args: &RunArgs, session: &Session, live: &ProgressLine<'_>) -> St
     if let Some(random) = session.random_statistics().filter(|s| s.current.scored > 0) {
         let _ = writeln!(
             out,
-            "asking at random, with the same budget: {}; in the second half {}",
+            "random queries, same budget: {}; in the second half: {}",
             percent(random.accuracy()),
             percent(random.accuracy_of_last_half()),
         );
@@ -145,12 +145,12 @@ pub fn summary(args: &RunArgs, session: &Session, live: &ProgressLine<'_>) -> St
     }
     let _ = write!(
         out,
-        "remembered: {} labels, {} exemplars, {} support vectors; {:.0} MB at most; {} s",
+        "remembered: {} labels, {} exemplars, {} support vectors; at most {:.0} MB; {} s",
         engine.memory().map_or(0, evermargin::engine::LabelMemory::len),
         statistics.current.exemplars,
         engine.support_count(),
         peak_memory().unwrap_or(0.0),
-        short(live.seconds())
+        short(progress.seconds())
     );
     let files = [
         ("labels", &args.output),
@@ -171,25 +171,25 @@ pub fn summary(args: &RunArgs, session: &Session, live: &ProgressLine<'_>) -> St
     out
 }
 
-/// How many rows were rejected, and where to read why.
+/// Number of rejected rows, and where the reasons are.
 fn rejected(args: &RunArgs, session: &Session) -> String {
     let rows = console::count(session.statistics().current.rejected_rows as usize, "row");
     let last = session.rejected_rows().last().filter(|_| args.rejects.is_none());
     match last {
         Some(last) => format!(
-            "{rows} rejected, the last one {}:{}: {} (--rejects FILE lists them)",
+            "{rows} rejected, the last one at {}:{}: {} (--rejects FILE lists them)",
             last.file, last.line, last.reason
         ),
         None => format!("{rows} rejected"),
     }
 }
 
-/// Megabytes in use now.
+/// Megabytes in use.
 fn memory() -> Option<f64> {
     status("VmRSS:")
 }
 
-/// Most megabytes that were in use.
+/// Maximum number of megabytes that were in use.
 pub fn peak_memory() -> Option<f64> {
     status("VmHWM:")
 }

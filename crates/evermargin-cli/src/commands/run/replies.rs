@@ -1,6 +1,7 @@
-//! The replies of a person to a question: what a line stands for, and the prompt that says so.
+//! Replies of a person to a query: their parsing, and the prompt.
 //!
-//! Invariant: the name of a class always stands for the class. A command whose letter is such a name has a longer form.
+//! Invariant: the name of a class always means the class. If the letter of a command is the name of a class, the prompt shows
+//! a longer form of the command.
 
 /// A reply of the annotator.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -8,14 +9,14 @@ pub enum Reply {
     Label(String),
     /// Whether two samples are of the same class.
     Same(bool),
-    /// The class cannot be named.
+    /// The class cannot be named; compare the sample with a labeled one instead.
     Compare,
     Skip,
     Undo,
     Quit,
 }
 
-/// Forms of a command; the first that is no class name is shown.
+/// Forms of a command; the prompt shows the first that is not the name of a class.
 type Forms = &'static [&'static str];
 
 const SAME: Forms = &["y", "same", "yes", ":same"];
@@ -28,7 +29,7 @@ const QUIT: Forms = &["q", "quit", ":quit"];
 /// Keys that are commands without Enter.
 pub const SINGLE_KEYS: [char; 4] = ['s', 'u', 'q', '?'];
 
-/// What a line stands for; none for an empty one, and for a request to compare where samples are compared already.
+/// The reply that a line means; none for an empty line, and for a request to compare during a comparison.
 pub fn parse(line: &str, names: &[String], compares: bool) -> Option<Reply> {
     let is = |forms: Forms| forms.iter().any(|form| form.eq_ignore_ascii_case(line));
     match line {
@@ -44,7 +45,7 @@ pub fn parse(line: &str, names: &[String], compares: bool) -> Option<Reply> {
     }
 }
 
-/// The prompt of a question for a class, which a comparison may replace.
+/// The prompt for the class of a sample, with the command for a comparison if there can be one.
 pub fn name_prompt(names: &[String], can_compare: bool) -> String {
     let compare = if can_compare { format!(" {}=compare", form(COMPARE, names)) } else { String::new() };
     format!("  {}{compare} {}, or a new name> ", choices(names), commands(names))
@@ -57,7 +58,7 @@ pub fn comparison_prompt(names: &[String]) -> String {
     format!("  {pair} {}, or the name of its class ({})> ", commands(names), choices(names))
 }
 
-/// Whether a line agrees to a new class.
+/// Whether a line confirms a new class.
 pub fn agrees(line: &str) -> bool {
     ["y", "yes"].iter().any(|yes| yes.eq_ignore_ascii_case(line))
 }
@@ -72,23 +73,23 @@ fn shown(form: &str, word: &str) -> String {
     if form == word { word.to_string() } else { format!("{form}={word}") }
 }
 
-/// The first form of a command that is no class name.
+/// The first form of a command that is not the name of a class.
 fn form(forms: Forms, names: &[String]) -> &'static str {
     forms.iter().find(|form| !names.iter().any(|n| n == *form)).unwrap_or(&forms[0])
 }
 
-/// Whether single keys answer a question for a class: not while a new name must be typed, and not where a name begins with
-/// the key of a command.
+/// Whether single keys name a class: not while a new name must be typed, and not if a name begins with the key of a
+/// command.
 pub fn has_single_keys(names: &[String]) -> bool {
     names.len() >= 2 && !names.iter().any(|n| n.starts_with(SINGLE_KEYS))
 }
 
-/// Whether classes can be named by their place: not where a name is a number itself.
+/// Whether classes can be named by their position: not if a name is a number.
 pub fn has_places(names: &[String]) -> bool {
     names.iter().all(|n| n.parse::<f64>().is_err())
 }
 
-/// The class a word stands for: its place in the list, or its name.
+/// The class that a word means, by its position in the list or by its name.
 fn label(word: &str, names: &[String]) -> String {
     let place = word.parse::<usize>().ok().filter(|_| has_places(names));
     let named = place.and_then(|n| n.checked_sub(1)).and_then(|n| names.get(n));
@@ -110,19 +111,19 @@ mod tests {
     }
 
     #[test]
-    fn words_are_names_or_places() {
+    fn words_are_names_or_positions() {
         let mail = names(&["ham", "spam"]);
         assert_eq!(label("2", &mail), "spam");
         assert_eq!(label("ham", &mail), "ham");
         assert_eq!(label("3", &mail), "3", "a new class");
         let digits = names(&["0", "1"]);
-        assert_eq!(label("1", &digits), "1", "a name before a place");
-        assert_eq!(label("1", &digits[..1]), "1", "also before it is known");
+        assert_eq!(label("1", &digits), "1", "a name takes precedence over a position");
+        assert_eq!(label("1", &digits[..1]), "1", "also a name that is not known yet");
         assert_eq!(choices(&digits), "0 1");
     }
 
     #[test]
-    fn a_line_of_a_comparison_is_read_whole() {
+    fn replies_to_a_comparison_are_whole_words() {
         let mail = names(&["ham", "spam"]);
         let reply = |line| parse(line, &mail, true);
         for line in ["n", "N", "no", "different", "d"] {
@@ -137,7 +138,7 @@ mod tests {
         assert_eq!(
             parse("no", &mail, false),
             Some(Reply::Label("no".into())),
-            "a new class where none is compared"
+            "a new class, because no samples are compared"
         );
         assert_eq!(
             comparison_prompt(&mail),
@@ -146,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_a_class_is_no_command() {
+    fn the_name_of_a_class_takes_precedence_over_a_command() {
         let letters = names(&["n", "q", "quit", "s", "u", "y"]);
         for name in &letters {
             assert_eq!(parse(name, &letters, true), Some(Reply::Label(name.clone())));
@@ -165,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn single_keys_need_names_that_begin_otherwise() {
+    fn single_keys_require_names_that_begin_with_other_letters() {
         assert!(has_single_keys(&names(&["ham", "news"])));
         assert!(!has_single_keys(&names(&["ham", "spam"])));
         assert!(!has_single_keys(&names(&["?", "ham"])));

@@ -1,4 +1,4 @@
-//! The page of a run: curves and numbers, nothing to load from elsewhere.
+//! The page about a run: a self-contained file with curves and numbers.
 
 use super::chart::{Chart, Curve};
 use super::label_sources;
@@ -12,23 +12,23 @@ const OWN: &str = "#1f6fb4";
 const OTHER: &str = "#e08214";
 const THIRD: &str = "#4d9221";
 
-/// Batches that a point of a curve is the mean of.
+/// Maximum number of batches that are averaged in a point of a curve.
 const WINDOW: usize = 10;
 
-/// The page; `more` follows what is said in words.
-pub fn page_of(session: &Session, live: &ProgressLine<'_>, more: &str) -> String {
+/// The page; `more` is inserted after the summary in words.
+pub fn page_of(session: &Session, progress: &ProgressLine<'_>, more: &str) -> String {
     let mut body = String::from("<h1>evermargin run</h1>\n");
     let _ = writeln!(body, "<p>{}</p>", escaped(&in_words(session)));
     let _ = writeln!(body, "<p>{}.</p>", escaped(&label_sources::explanation(session.engine())));
     body.push_str(more);
-    let drifts: Vec<f64> = live.drifts.iter().map(|b| *b as f64).collect();
+    let drifts: Vec<f64> = progress.drifts.iter().map(|b| *b as f64).collect();
     for chart in [
         against_labels(session),
         over_batches(session, &drifts),
         label_sources::chart(session),
         remembered(session, &drifts),
-        times(live),
-        memory(live),
+        times(progress),
+        memory(progress),
         cost(session),
     ] {
         let _ = writeln!(body, "<figure style=\"display:inline-block;margin:8px\">{}</figure>", chart.svg());
@@ -38,7 +38,7 @@ pub fn page_of(session: &Session, live: &ProgressLine<'_>, more: &str) -> String
     page("evermargin run", &body)
 }
 
-/// The curve of what was right on arrival.
+/// The curve of the accuracy on arrival.
 pub fn accuracy(session: &Session) -> String {
     over_batches(session, &[]).svg()
 }
@@ -47,7 +47,7 @@ fn in_words(session: &Session) -> String {
     let (engine, statistics) = (session.engine(), session.statistics());
     let percent = |s: Option<f64>| s.map_or("unknown".into(), |s| format!("{} %", short(100.0 * s)));
     let mut out = format!(
-        "{} rows in {} batches; {} questions; {} right on arrival, {} in the second half; {} MB at most.",
+        "{} rows in {} batches; {} queries; accuracy on arrival {}, in the second half {}; at most {} MB.",
         engine.rows() - engine.rejected_rows(),
         engine.batches(),
         engine.budget_usage().total,
@@ -58,7 +58,7 @@ fn in_words(session: &Session) -> String {
     if let Some(random) = random_baseline(session) {
         let _ = write!(
             out,
-            " Asking at random, with the same budget: {}, {} in the second half.",
+            " Random queries with the same budget: {}, in the second half {}.",
             percent(random.accuracy()),
             percent(random.accuracy_of_last_half())
         );
@@ -66,7 +66,7 @@ fn in_words(session: &Session) -> String {
     out
 }
 
-/// Shares that were right between points so many batches apart, over something.
+/// Accuracy between points of the history a few batches apart, against the value of `over`.
 fn shares(history: &[StatisticsPoint], over: impl Fn(&StatisticsPoint) -> f64) -> Vec<(f64, f64)> {
     let step = (history.len() / 60).clamp(1, WINDOW);
     let ends: Vec<&StatisticsPoint> = history.iter().step_by(step).collect();
@@ -74,8 +74,8 @@ fn shares(history: &[StatisticsPoint], over: impl Fn(&StatisticsPoint) -> f64) -
     let mut out = Vec::new();
     for p in ends {
         if p.scored > before.scored {
-            let right = (p.correct - before.correct) as f64 / (p.scored - before.scored) as f64;
-            out.push((over(p), 100.0 * right));
+            let accuracy = (p.correct - before.correct) as f64 / (p.scored - before.scored) as f64;
+            out.push((over(p), 100.0 * accuracy));
         }
         before = *p;
     }
@@ -88,9 +88,9 @@ fn both<'a>(session: &Session, over: impl Fn(&StatisticsPoint) -> f64 + Copy) ->
         color,
         points: shares(&statistics.history, over),
     };
-    let mut curves = vec![curve("by the strategy", OWN, session.statistics())];
+    let mut curves = vec![curve("query strategy", OWN, session.statistics())];
     if let Some(random) = random_baseline(session) {
-        curves.push(curve("at random", OTHER, random));
+        curves.push(curve("random queries", OTHER, random));
     }
     curves
 }
@@ -102,7 +102,7 @@ fn random_baseline(session: &Session) -> Option<&StreamStatistics> {
 
 fn against_labels<'a>(session: &Session) -> Chart<'a> {
     Chart {
-        title: "right on arrival, against labels spent",
+        title: "accuracy on arrival against labels",
         across: "labels",
         up: "%",
         curves: both(session, |p| p.queries as f64),
@@ -113,7 +113,7 @@ fn against_labels<'a>(session: &Session) -> Chart<'a> {
 
 fn over_batches<'a>(session: &Session, drifts: &[f64]) -> Chart<'a> {
     Chart {
-        title: "right on arrival (dashed: a change was noticed)",
+        title: "accuracy on arrival (dashed: a change was detected)",
         across: "batch",
         up: "%",
         curves: both(session, |p| p.batch as f64),
@@ -127,7 +127,7 @@ fn remembered<'a>(session: &Session, drifts: &[f64]) -> Chart<'a> {
         session.statistics().history.iter().map(|p| (p.batch as f64, value(p) as f64)).collect()
     };
     Chart {
-        title: "what is remembered",
+        title: "remembered samples",
         across: "batch",
         up: "samples",
         curves: vec![
@@ -140,10 +140,10 @@ fn remembered<'a>(session: &Session, drifts: &[f64]) -> Chart<'a> {
     }
 }
 
-fn times<'a>(live: &ProgressLine<'_>) -> Chart<'a> {
-    let points = live.times.iter().map(|t| (t.0 as f64, 1e3 * t.1)).collect();
+fn times<'a>(progress: &ProgressLine<'_>) -> Chart<'a> {
+    let points = progress.times.iter().map(|t| (t.0 as f64, 1e3 * t.1)).collect();
     Chart {
-        title: "time a batch, questions answered",
+        title: "time per batch, queries included",
         across: "batch",
         up: "milliseconds",
         curves: vec![Curve { name: "", color: OWN, points }],
@@ -152,30 +152,30 @@ fn times<'a>(live: &ProgressLine<'_>) -> Chart<'a> {
     }
 }
 
-fn memory<'a>(live: &ProgressLine<'_>) -> Chart<'a> {
-    let points: Vec<(f64, f64)> = live.times.iter().map(|t| (t.0 as f64, t.2)).collect();
-    let most = points.iter().map(|p| p.1).fold(1.0, f64::max);
+fn memory<'a>(progress: &ProgressLine<'_>) -> Chart<'a> {
+    let points: Vec<(f64, f64)> = progress.times.iter().map(|t| (t.0 as f64, t.2)).collect();
+    let max = points.iter().map(|p| p.1).fold(1.0, f64::max);
     Chart {
         title: "memory of the program",
         across: "batch",
         up: "MB",
         curves: vec![Curve { name: "", color: OWN, points }],
         marks: Vec::new(),
-        range: Some((0.0, 1.1 * most)),
+        range: Some((0.0, 1.1 * max)),
     }
 }
 
 fn cost<'a>(session: &Session) -> Chart<'a> {
     let points: Vec<(f64, f64)> =
         session.statistics().history.iter().map(|p| (p.batch as f64, 100.0 * p.summary_cost)).collect();
-    let most = points.iter().map(|p| p.1).fold(5.0, f64::max);
+    let max = points.iter().map(|p| p.1).fold(5.0, f64::max);
     Chart {
         title: "labels changed by summarizing the past",
         across: "batch",
         up: "% of the batch",
         curves: vec![Curve { name: "", color: OWN, points }],
         marks: Vec::new(),
-        range: Some((0.0, 1.1 * most)),
+        range: Some((0.0, 1.1 * max)),
     }
 }
 
@@ -187,7 +187,7 @@ fn scores(statistics: &StreamStatistics) -> String {
     let rows = [
         ("accuracy", "all rows", percent(statistics.accuracy())),
         ("windowed accuracy", "the last 1,000 rows", percent(recent.windowed())),
-        ("fading accuracy", "each row weighs 0.99 of the next", percent(recent.fading())),
+        ("fading accuracy", "each row has 0.99 times the weight of the next", percent(recent.fading())),
         ("kappa", "beyond chance", number(statistics.kappa())),
         ("kappa-T", "beyond repeating the previous label", number(statistics.kappa_t())),
         ("kappa-M", "beyond the majority class so far", number(statistics.kappa_m())),
@@ -216,7 +216,7 @@ fn scores(statistics: &StreamStatistics) -> String {
 
 fn classes(session: &Session) -> String {
     let all: u64 = session.statistics().classes.iter().map(|c| c.assigned).sum();
-    let mut out = String::from("<h2>classes, by the labels given</h2>\n<table>\n");
+    let mut out = String::from("<h2>classes by assigned labels</h2>\n<table>\n");
     for class in session.statistics().classes.iter().filter(|class| class.assigned > 0) {
         let (name, n) = (&class.name, class.assigned);
         let share = 100.0 * n as f64 / all.max(1) as f64;

@@ -1,4 +1,4 @@
-//! A person at the terminal who answers: shows the sample, takes a key or a word.
+//! A person at the terminal who answers queries: shows the sample and reads a key or a word.
 
 use super::answers::Answers;
 use super::replies::{Reply, agrees, comparison_prompt, name_prompt, parse};
@@ -13,46 +13,46 @@ use std::path::PathBuf;
 /// Maximum number of answers that can be undone.
 const MAX_UNDO: usize = 100;
 
-/// How a round of questions ended.
+/// End of a round of queries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answered {
     All,
     Quit,
 }
 
-/// An answer, for undo.
+/// An answer that can be undone.
 struct GivenAnswer {
     sample: u64,
     what: Given,
 }
 
-/// What was answered.
+/// Content of an answer.
 #[derive(Clone)]
 enum Given {
     Label(String),
-    /// Whether the sample is of the class of another.
+    /// Whether the sample has the same class as another.
     Same(Reference, bool),
 }
 
-/// A person.
+/// A person at the terminal.
 pub struct TerminalOracle {
     answers: Option<Answers>,
     /// The last answers, the newest at the end.
     given: VecDeque<GivenAnswer>,
-    /// Answers that undo has reached, to be given once more; the earliest at the end.
+    /// Undone answers, which are queried again; the earliest at the end.
     undone: Vec<GivenAnswer>,
     /// The classes in the order in which this run has shown them, so that a digit keeps its class when one is added.
     classes: Vec<String>,
 }
 
 impl TerminalOracle {
-    /// A person at the terminal; where standard input is the stream, at the terminal behind it.
+    /// A person at the terminal. If standard input is the stream, answers come from the controlling terminal.
     pub fn new(oracle: Oracle, streams: &[PathBuf]) -> Result<Self, Failure> {
         let answers = (oracle == Oracle::Terminal).then(|| Answers::open(streams)).transpose()?;
         Ok(Self { answers, given: VecDeque::new(), undone: Vec::new(), classes: Vec::new() })
     }
 
-    /// Asks all questions that are open, those that follow from the answers, and those whose answer is undone.
+    /// Asks all open queries, those that follow from the answers, and those whose answer was undone.
     pub fn answer(&mut self, session: &mut Session) -> Result<Answered, Failure> {
         loop {
             let ended = if let Some(answer) = self.undone.pop() {
@@ -68,12 +68,12 @@ impl TerminalOracle {
         }
     }
 
-    /// Asks a question that is open.
+    /// Asks an open query.
     fn ask(&mut self, session: &mut Session, question: &Question) -> Result<Answered, Failure> {
         show(session, question);
         let Question { sample, reference, .. } = question;
         let sample = *sample;
-        match (self.listen(session, sample, reference.as_ref())?, reference) {
+        match (self.read_reply(session, sample, reference.as_ref())?, reference) {
             (Reply::Quit, _) => return Ok(Answered::Quit),
             (Reply::Undo, _) => self.undo(),
             (Reply::Skip, _) => {
@@ -104,20 +104,20 @@ impl TerminalOracle {
         self.given.push_back(GivenAnswer { sample, what });
     }
 
-    /// The last answer that is not undone is to be given once more.
+    /// Undoes the last answer that is not undone yet, so that it is queried again.
     fn undo(&mut self) {
         if let Some(answer) = self.given.pop_back() {
             self.undone.push(answer);
         } else {
-            status!("  there is nothing to undo");
+            status!("  there is no answer to undo");
         }
     }
 
-    /// Asks for another answer; until there is one, the answer counts as it was given.
+    /// Asks an undone query again. Until there is a new answer, the old one remains in effect.
     fn ask_again(&mut self, session: &mut Session, answer: GivenAnswer) -> Result<Answered, Failure> {
         let GivenAnswer { sample, what } = &answer;
         let (sample, number) = (*sample, sample + 1);
-        status!("\n  once more, sample {number}, answered {}:\n  {}", answer.what, text_of(session, sample));
+        status!("\n  again: sample {number}, answered {}:\n  {}", answer.what, text_of(session, sample));
         let reference = match what {
             Given::Label(_) => None,
             Given::Same(reference, _) => Some(reference),
@@ -125,9 +125,9 @@ impl TerminalOracle {
         if let Some(reference) = reference {
             show_reference(session, reference);
         }
-        let (applied, now) = match (self.listen(session, sample, reference)?, reference) {
+        let (applied, now) = match (self.read_reply(session, sample, reference)?, reference) {
             (Reply::Quit, _) => {
-                status!("  the answer about sample {number} stays: {}", answer.what);
+                status!("  the answer about sample {number} remains: {}", answer.what);
                 return Ok(Answered::Quit);
             }
             (Reply::Undo, _) => {
@@ -137,7 +137,7 @@ impl TerminalOracle {
             }
             (Reply::Compare, _) | (Reply::Same(_), None) => {
                 status!(
-                    "  an answer that was given is not compared; name the class, or skip to take the answer back"
+                    "  a sample with an answer cannot be compared; name the class, or skip to withdraw the answer"
                 );
                 self.undone.push(answer);
                 return Ok(Answered::All);
@@ -146,7 +146,7 @@ impl TerminalOracle {
                 let applied = submit(session, Event::Withdraw { sample })?;
                 if applied {
                     status!(
-                        "  undone: sample {number}, {}; its label and its comparisons are taken back",
+                        "  undone: sample {number}, {}; its label and its comparisons are withdrawn",
                         answer.what
                     );
                 }
@@ -159,7 +159,7 @@ impl TerminalOracle {
             (Reply::Label(label), _) => (rename(session, sample, what, &label)?, Some(Given::Label(label))),
         };
         match now {
-            // It can be undone still.
+            // The old answer can still be undone.
             _ if !applied => self.remember(sample, answer.what),
             None => {}
             Some(now) => {
@@ -170,8 +170,8 @@ impl TerminalOracle {
         Ok(Answered::All)
     }
 
-    /// The reply to a question for the class of a sample, or to its comparison with another.
-    fn listen(
+    /// Reads the reply to a query for the class of a sample, or to its comparison with another.
+    fn read_reply(
         &mut self,
         session: &Session,
         sample: u64,
@@ -229,7 +229,8 @@ impl fmt::Display for Given {
     }
 }
 
-/// Replaces an answer by the name of the class; a pair that contradicts the name is stated anew. Returns whether it was applied.
+/// Replaces an answer by the name of the class, and a pair that contradicts the name by its opposite. Returns whether the
+/// change was applied.
 fn rename(session: &mut Session, sample: u64, given: &Given, label: &str) -> Result<bool, Failure> {
     let related = |r: &Reference, same| Event::Related { a: sample, b: r.sample, same };
     if let Given::Same(r, same) = given
@@ -237,7 +238,7 @@ fn rename(session: &mut Session, sample: u64, given: &Given, label: &str) -> Res
     {
         return if *same { Ok(true) } else { submit(session, related(r, true)) };
     }
-    // The sample may be asked about again after a "different".
+    // After "different", the query about the sample may be open again.
     let label = label.to_string();
     let event = if session.engine().pending_queries().contains(&sample) {
         Event::Answer { sample, label }
@@ -251,8 +252,8 @@ fn rename(session: &mut Session, sample: u64, given: &Given, label: &str) -> Res
     }
 }
 
-/// Submits an event, and prints the labels that follow from pairs. One that the engine rejects is a typing slip and prints the
-/// reason; a failing store ends the run. Returns whether it was applied.
+/// Submits an event and prints the labels that follow from pairs. An event that the engine rejects is a typing error, whose
+/// reason is printed; a failing store ends the run. Returns whether the event was applied.
 fn submit(session: &mut Session, event: Event) -> Result<bool, Failure> {
     match session.submit(event) {
         Ok(effects) => {
@@ -260,7 +261,7 @@ fn submit(session: &mut Session, event: Event) -> Result<bool, Failure> {
                 if let Some(label) = label {
                     status!("  sample {} is {label}", sample + 1);
                 } else {
-                    status!("  sample {} has no label any longer", sample + 1);
+                    status!("  sample {} has no label any more", sample + 1);
                 }
             }
             Ok(true)
@@ -279,14 +280,14 @@ fn text_of(session: &Session, sample: u64) -> &str {
 
 fn show(session: &Session, question: &Question) {
     let why = match question.why {
-        QueryReason::Representative => "it stands for many",
-        QueryReason::Informative => "it lies near the boundary",
-        QueryReason::Novel => "it is unlike all rows before",
-        QueryReason::RandomCheck => "drawn at random",
+        QueryReason::Representative => "represents many rows",
+        QueryReason::Informative => "near the boundary",
+        QueryReason::Novel => "unlike all earlier rows",
+        QueryReason::RandomCheck => "random check",
     };
-    let guess = question.guess.as_deref().map_or(String::new(), |g| format!("; taken for {g}"));
+    let guess = question.guess.as_deref().map_or(String::new(), |g| format!("; predicted {g}"));
     let (number, sample) = (session.engine().budget_usage().total, question.sample);
-    status!("\nquestion {number}, sample {} ({why}{guess}):\n  {}", sample + 1, text_of(session, sample));
+    status!("\nquery {number}, sample {} ({why}{guess}):\n  {}", sample + 1, text_of(session, sample));
     if let Some(reference) = &question.reference {
         show_reference(session, reference);
     }
@@ -294,5 +295,9 @@ fn show(session: &Session, question: &Question) {
 
 fn show_reference(session: &Session, reference: &Reference) {
     let Reference { sample, class } = reference;
-    status!("  is it of the same class as sample {} ({class})?\n  {}", sample + 1, text_of(session, *sample));
+    status!(
+        "  does it have the same class as sample {} ({class})?\n  {}",
+        sample + 1,
+        text_of(session, *sample)
+    );
 }

@@ -5,4 +5,4 @@ mod formats;
 mod links;
 mod markdown;
 mod methods;
-mod parameters;
+pub mod parameters;
