@@ -58,41 +58,41 @@ class NeverEndingClassifier(AnnotationMixin, PersistenceMixin, ClassifierMixin, 
     Parameters
     ----------
     budget : int or None, default=None
-        Maximum number of questions in total; None = no limit. May change when a state is resumed.
+        Maximum number of queries in total; None = no limit. May change when a state is resumed.
     queries_per_batch : int, default=10
-        Maximum number of questions per batch. May change when a state is resumed.
+        Maximum number of queries per batch. May change when a state is resumed.
     per_time : str or None, default=None
-        Maximum number of questions in a span of time, N/SECONDS; None = no limit.
+        Maximum number of queries in a span of time, N/SECONDS; None = no limit.
     queries_per_round : int, default=1
-        Number of questions that ``ask`` returns at once; the questions of the next round depend on the answers.
+        Number of queries that ``ask`` returns at once; the queries of the next round depend on the answers.
     strategy : {"small-pool", "margin", "diverse", "bandit", "submod", "random", "none"}, default="small-pool"
-        How samples to ask about are chosen: small-pool (nearest to the boundary among a few drawn at random), margin
-        (nearest of the batch), diverse (near and unlike each other), bandit (chooses among random, small-pool,
+        Strategy for choosing the samples to query: small-pool (nearest to the boundary among a few drawn at random),
+        margin (nearest of the batch), diverse (near and unlike each other), bandit (chooses among random, small-pool,
         diverse and submod by their answers), submod (SUBMOD-ACTV), random, or none.
     submod_weights : {"dense", "outliers", "learned"}, default="dense"
         Weights of the strategy submod: dense (rows like many others), outliers (rows unlike most others) or learned
         (from remembered labels).
     pairwise_queries : {"on-request", "after-skip", "always"}, default="on-request"
-        When to ask whether a sample is of the same class as a labeled one: on-request (of a person who cannot name the
-        class), after-skip (also when a question for the class is skipped) or always (first), the latter two once new
-        classes are rare.
+        When to ask whether a sample is of the same class as a labeled one: on-request (by an annotator who cannot name
+        the class), after-skip (also when a query about the class is skipped) or always (before asking for the class),
+        the latter two once new classes are rare.
     label_price : float or None, default=None
-        Price of a label: asks only while a label is expected to save more; needs error_price; None = no price.
+        Price of a label: query only while a label is expected to save more; needs error_price; None = no price.
     error_price : float or None, default=None
-        Price of a wrong label that is given out; needs label_price; None = no price.
+        Price of a wrong label in the output; needs label_price; None = no price.
     price_horizon : int or None, default=None
-        Number of rows that a label serves, for label_price; None = as many as were seen so far.
+        Number of rows for which a label is useful, for label_price; None = as many as were seen so far.
     pool : int, default=59
         Number of samples that small-pool draws.
     exploration_rate : float, default=0.1
-        Share of questions drawn at random; accuracy and drift are measured on them.
+        Fraction of queries drawn at random; accuracy and drift are measured on them.
     max_margin_distance : float, default=1.0
-        Asks only about samples at most this far from the boundary; the margin is at 1.
+        Maximum distance from the boundary of samples that a strategy queries; the margin is at 1.
     novelty : bool, default=False
-        Whether to report improbably many rows unlike all earlier ones, and to ask about them with up to a fifth of the
-        questions of the batch.
+        Whether to report improbably many rows unlike all earlier ones, and to reserve up to a fifth of the queries of
+        the batch for them.
     classifier : {"lasvm", "local", "seq-lapmed"}, default="lasvm"
-        Online classifier: lasvm, local (keeps every label; a new one moves its neighborhood) or seq-lapmed (also
+        Online classifier: lasvm, local (keeps every label; a new label updates its neighborhood) or seq-lapmed (also
         learns the unlabeled rows of a batch).
     graph_weight : float, default=0.5
         Weight of the variation along the graph of a batch in seq-lapmed, divided by the number of the batch; 0 =
@@ -121,31 +121,30 @@ class NeverEndingClassifier(AnnotationMixin, PersistenceMixin, ClassifierMixin, 
         Source of inferred labels: model (the classifier trained on true labels), transduction (SUBMOD-S3VM), tsvm,
         graph (label propagation), or auto = all of them, weighted by their accuracy on held-out labels.
     ratio : "labels", "auto", float or list of float, default="auto"
-        Share of the second class among rows without a label, or of each class in order of names: a number, a list of
-        numbers, labels (as among labels that were not chosen) or auto (estimated).
+        Share of the second class among unlabeled rows, or of each class in order of names: a number, a list of numbers,
+        labels (as among labels that no query strategy chose) or auto (estimated).
     forget : str, default="on-drift=5"
         Labels to forget: nothing, window=N (all but the last N), half-life=N (weight halves every N batches), or
-        on-drift=N (when the stream has changed, those older than N batches, except for the newest 50 and the newest 10
-        of each class).
+        on-drift=N (after drift, those at least N batches old, except for the newest 50 and the newest 10 of each class).
     drift : {"none", "windowed", "adwin", "kswin", "page-hinkley"}, default="windowed"
-        Drift detector on the errors of labels that were not chosen: windowed (windows of 50 labels), adwin, kswin,
-        page-hinkley, or none; all but none also test the share of rows within the margin.
+        Drift detector on the errors of labels that no query strategy chose: windowed (windows of 50 labels), adwin,
+        kswin, page-hinkley, or none; all but none also test the share of rows within the margin.
     random_state : int, RandomState instance or None, default=None
         Random seed; None is 1.
     exemplars : int, default=200
         Maximum number of exemplars of past unlabeled rows; 0 = as many as the largest batch has rows.
     tolerance : float, default=0.05
-        Share of a batch's labels that may change when the past is summarized; 0 is strict.
+        Share of a batch's labels that may change when the past is summarized; 0 = none may change.
     evicted_weight : float, default=0.0
         Total weight, in batches, that evicted rows keep in transduction through their class means; 0 disables this.
     max_labels : int, default=4000
         Maximum number of true labels that are remembered.
     max_features : int or None, default=None
-        Maximum number of columns that a stream may grow to; None = 1048576 of sparse rows, 4096 of dense ones.
+        Maximum number of columns that a stream may grow to; None = 1048576 for sparse rows, 4096 for dense rows.
     max_points : int, default=4000
         Maximum number of points of the classifier.
     max_open : int, default=1000
-        Maximum number of pending questions; the oldest lapse.
+        Maximum number of pending queries; the oldest lapse.
     max_classes : int, default=100
         Maximum number of classes; labels of further classes are rejected.
     cache_mb : int, default=256

@@ -1,44 +1,44 @@
-//! Names of classes, sorted as everywhere: by value when all are numbers, by bytes otherwise. New ones may come at any
-//! time.
+//! Classes of a stream. Names are sorted by value if all are numbers, by bytes otherwise, as elsewhere in the crate.
+//! New classes may appear at any time.
 
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// Names of classes.
+/// Sorted class names.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Classes {
     names: Vec<String>,
 }
 
-/// Where a class is found.
+/// Number of a class, and whether it is new.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Place {
-    /// It exists.
+    /// Number of an existing class.
     Existing(u32),
-    /// It is new; the numbers the classes before it have now.
+    /// Number of a new class, and the new numbers of the classes that existed before.
     New(u32, Vec<u32>),
 }
 
-/// Maximum length of a name in bytes.
+/// Maximum length of a class name in bytes.
 pub(super) const MAX_NAME_BYTES: usize = 256;
 
 impl Classes {
-    /// The names.
+    /// Class names, sorted.
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// How many there are.
+    /// Number of classes.
     pub fn len(&self) -> usize {
         self.names.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no classes.
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
 
-    /// The number of a name, if it is known.
+    /// Number of the class with a name, if it exists.
     pub fn find(&self, name: &str) -> Option<u32> {
         let name = canonical(name);
         let value = number(name);
@@ -46,17 +46,21 @@ impl Classes {
         self.names.iter().position(|n| same(&n)).map(|c| c as u32)
     }
 
-    /// Refuses names that are not as [`Classes::place`] leaves them (a file may say anything).
+    /// Returns an error unless the names are valid and ordered as by [`Classes::place`] (a file may hold anything).
     pub(super) fn check(&self, max: usize) -> Result<()> {
-        let mut anew = Self::default();
+        let mut sorted = Self::default();
         let usable = |n: &String| !n.trim().is_empty() && n.len() <= MAX_NAME_BYTES;
         if self.names.len() <= max && self.names.iter().all(usable) {
-            self.names.iter().for_each(|n| drop(anew.place(n)));
+            self.names.iter().for_each(|n| drop(sorted.place(n)));
         }
-        if anew == *self { Ok(()) } else { Err(Error::State("its classes are not in order".into())) }
+        if sorted == *self {
+            Ok(())
+        } else {
+            Err(Error::State("its classes are invalid or not in order".into()))
+        }
     }
 
-    /// The number of a name, which is taken in if it is new.
+    /// Number of the class with a name, which is added if it is new.
     pub(super) fn place(&mut self, name: &str) -> Place {
         if let Some(class) = self.find(name) {
             return Place::Existing(class);
@@ -74,7 +78,7 @@ impl Classes {
     }
 }
 
-/// A name as it is stored: without blanks around it, a number without its plus.
+/// Canonical form of a name: without surrounding blanks, and numbers without a plus sign.
 fn canonical(name: &str) -> &str {
     let name = name.trim();
     if number(name).is_some() { name.trim_start_matches('+') } else { name }
@@ -89,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_sorted_by_value_and_one_class_whatever_their_form() {
+    fn numbers_are_sorted_by_value_and_equal_numbers_are_one_class() {
         let mut c = Classes::default();
         assert_eq!(c.place("10"), Place::New(0, vec![]));
         assert_eq!(c.place("+2"), Place::New(0, vec![1]));

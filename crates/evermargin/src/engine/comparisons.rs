@@ -1,15 +1,16 @@
-//! Questions that compare a sample with a labeled one, and what follows from the answers.
+//! Queries that compare a sample with a labeled one, and the labels that follow from the answers.
 //!
-//! Problem: a person may be able to say whether two samples are of the same class, but not what the class is called; and a yes
-//! or no takes less time than a choice among many classes. Emara 2012 names such relational feedback as future work (digest,
-//! feature checklist, row 48); pairwise queries with must-link and cannot-link answers are those of Basu, Banerjee and Mooney 2004.
+//! Problem: an annotator may know whether two samples are of the same class, but not the name of the class, and
+//! answering yes or no takes less time than choosing among many classes. Emara 2012 names such relational feedback as
+//! future work (digest, feature checklist, row 48); pairwise queries with must-link and cannot-link answers are those
+//! of Basu, Banerjee and Mooney 2004.
 //!
-//! The sample is compared with the class it is taken for, by the nearest labeled sample of that class. "Same" gives the label.
-//! "Different" excludes the class, for good: the next comparison is with the likeliest class that is left, and when one
-//! class is left the label follows (`pairwise_closure.rs`).
+//! The sample is compared with the nearest labeled sample of its predicted class. The answer "same" gives the label.
+//! The answer "different" excludes the class permanently: the next comparison is with the most likely remaining class,
+//! and if only one class remains, it is the label (`pairwise_closure.rs`).
 //!
-//! Departures: random checks are asked by name. The outcome of a comparison depends on the class it was made with, so it is no
-//! measure of accuracy.
+//! Departure: random checks always ask for the class. The outcome of a comparison depends on the class with which the
+//! sample is compared, so it does not measure accuracy.
 
 use super::event::ImpliedLabel;
 use super::labeling::ExcludedClasses;
@@ -19,27 +20,27 @@ use super::{Effects, Engine, LabeledSample, QueryReason};
 use crate::error::{Error, Result};
 use crate::solver::Watch;
 
-/// Questions become comparisons by themselves only while fewer named labels than this share are the only one of their class (Good
-/// and Turing's estimate of the probability that the next label is of a new class): a comparison cannot find a new class, and
-/// elimination would take it for an old one.
+/// Maximum share of labels that are the only one of their class, up to which queries become comparisons without a
+/// request. This share is the Good-Turing estimate of the probability that the next label is of a new class. A
+/// comparison cannot find a new class, and elimination would assign its samples to a known one.
 const MAX_UNSEEN_SHARE: f64 = 0.05;
 
-/// Comparisons of a sample that nobody requested: the next one is ever less likely to find the class.
+/// Maximum number of comparisons of a sample without a request; each further one is less likely to find the class.
 const MAX_COMPARISONS: u32 = 2;
 
 const CONTRADICTION: &str =
-    "pairs of samples contradict each other or the labels given; no label follows where they do";
+    "statements about pairs contradict each other or given labels; they imply no labels in that group";
 
 const NO_CLASS_LEFT: &str =
-    "pairs exclude every class for a sample: it is of a class without a name yet, or one of them is wrong";
+    "statements about pairs exclude every class for a sample: its class is new, or one statement is wrong";
 
 impl Engine {
-    /// Refuses a comparison that cannot be made.
+    /// Returns an error for a comparison that is impossible.
     pub(super) fn validate_comparison(&self, sample: u64) -> Result<()> {
         let refused = |reason: &str| Err(Error::Data(format!("sample {sample} {reason}")));
         let found = self.state.as_ref().and_then(|state| Some((state, state.pending.find(sample)?)));
         let Some((state, at)) = found else {
-            return refused("is not asked about; it may have lapsed, or have an answer already");
+            return refused("is not asked about; its query may have lapsed or been answered");
         };
         if state.pending.of[at].reference.is_some() {
             return refused("is compared already");
@@ -53,7 +54,7 @@ impl Engine {
         }
     }
 
-    /// The question about a sample becomes a comparison.
+    /// Changes the query about a sample into a comparison.
     pub(super) fn compare(&mut self, sample: u64, effects: &mut Effects) {
         let Some(mut state) = self.state.take() else { return };
         if let Some(at) = state.pending.find(sample) {
@@ -62,7 +63,8 @@ impl Engine {
         self.state = Some(state);
     }
 
-    /// Makes a question a comparison; returns whether that was possible. The question had no answer, so it is not counted again.
+    /// Changes a query into a comparison; returns whether that was possible. The query had no answer, so it is not
+    /// counted again.
     pub(super) fn make_comparison(&self, state: &mut StreamState, at: usize, effects: &mut Effects) -> bool {
         let Some(reference) = state.choose_reference(at) else { return false };
         state.compare_with(at, reference);
@@ -70,7 +72,7 @@ impl Engine {
         true
     }
 
-    /// Makes the question that was opened last a comparison from the beginning, where comparisons come first.
+    /// Changes the newest query into a comparison if the parameters make comparisons first.
     pub(super) fn compare_first(&self, state: &mut StreamState) {
         let Some(at) = state.pending.of.len().checked_sub(1) else { return };
         let first = self.params.pairwise_queries == PairwiseQueries::Always
@@ -82,8 +84,8 @@ impl Engine {
         }
     }
 
-    /// Whether questions may become comparisons by themselves. One more label that is the only one of its class is assumed, so
-    /// that no few labels show that new classes are rare.
+    /// Whether queries may become comparisons without a request. One additional label that is the only one of its class
+    /// is assumed, so that a few labels are not enough to conclude that new classes are rare.
     pub(super) fn are_new_classes_rare(&self, state: &StreamState) -> bool {
         let mut counts = vec![0u32; self.classes.len()];
         let named = state.memory.labeled().iter().filter(|l| l.follows.is_none());
@@ -92,7 +94,7 @@ impl Engine {
         (single + 1) as f64 <= MAX_UNSEEN_SHARE * (counts.iter().sum::<u32>() + 1) as f64
     }
 
-    /// A statement about a pair.
+    /// Stores a statement about a pair of samples.
     pub(super) fn relate(&mut self, a: u64, b: u64, same: bool, effects: &mut Effects, watch: &dyn Watch) {
         let Some(mut state) = self.state.take() else { return };
         state.constraints.add(a, b, same);
@@ -109,7 +111,7 @@ impl Engine {
                 state.constraints.set_class(r.sample, r.class);
             }
             if let (Some(trial), Some(r), Some(bandit)) = (trial, reference, &mut self.query_state.bandit) {
-                // A "same" gives the class, a "different" only whether it is that of the classifier.
+                // "Same" gives the class; "different" shows only whether it is the one that the classifier predicted.
                 if same || r.class == trial.class {
                     bandit.record(trial.arm.into(), same != (r.class == trial.class));
                     query.trial = None;
@@ -117,18 +119,18 @@ impl Engine {
             }
         }
         self.infer_from_pairs(&mut state, &[a, b], effects, watch);
-        // An answer that decides nothing, because it contradicts others, is an answer all the same.
+        // An answer without effect, because it contradicts others, still ends the query.
         if let Some(at) = state.pending.find_comparison(a, b).filter(|&at| !state.is_excluded(at)) {
             state.pending.remove(at);
         }
         self.replace_answered(&mut state, effects);
-        self.thin(&mut state, watch);
+        self.evict_labels(&mut state, watch);
         self.state = Some(state);
         self.ask(effects, watch);
     }
 
-    /// Replaces comparisons that have an answer or whose reference has another label now. Where no question remains, the
-    /// sample is asked about no longer.
+    /// Replaces comparisons that were answered or whose reference has another label now. If no further query is
+    /// possible, the sample has no pending query any more.
     pub(super) fn replace_answered(&mut self, state: &mut StreamState, effects: &mut Effects) {
         let mut at = 0;
         while let Some(query) = state.pending.of.get(at).copied() {
@@ -148,8 +150,8 @@ impl Engine {
         }
     }
 
-    /// The next question about a sample in the place of a comparison; returns whether there is one. After an answer it counts
-    /// as another question.
+    /// Replaces a comparison by the next query about its sample; returns whether there is one. After an answer the new
+    /// query counts again for the budget.
     fn replace_comparison(
         &mut self,
         state: &mut StreamState,
@@ -162,7 +164,7 @@ impl Engine {
         query.compared += u32::from(answered);
         let mode = self.params.pairwise_queries;
         let continues = mode == PairwiseQueries::OnRequest || query.compared < MAX_COMPARISONS;
-        // Comparisons that nobody requested concern the open batch only: late answers lead to no further questions.
+        // Comparisons without a request concern only the open batch: late answers cause no further queries.
         let is_open = !state.current.closed && state.current.row_of(query.sample).is_some();
         let wanted = mode == PairwiseQueries::OnRequest || is_open;
         let allowed = !answered || wanted && self.budget_usage.left(&self.params.budget, self.now) > 0;
@@ -171,7 +173,7 @@ impl Engine {
         if !replaced {
             state.pending.remove(at);
         } else if !compared {
-            // The sample is of no likely class, perhaps of a new one.
+            // The sample is not of a likely class; it may be of a new one.
             effects.questions.push(state.pending.of[at].question(None, &self.classes));
         }
         if replaced && answered {
@@ -180,8 +182,8 @@ impl Engine {
         replaced
     }
 
-    /// Labels that follow from pairs. Those connected to the samples are computed anew: they appear, change, or follow no
-    /// longer. A new class may be the one that was not excluded, so it concerns all pairs.
+    /// Updates the labels implied by pairs: adds, changes or removes those of all samples that pairs connect to
+    /// `samples`. A new class may be the one that is not excluded, so it affects all pairs.
     pub(super) fn infer_from_pairs(
         &mut self,
         state: &mut StreamState,
@@ -240,7 +242,7 @@ impl Engine {
 }
 
 impl StreamState {
-    /// Makes the question at a place a comparison.
+    /// Changes the pending query at a position into a comparison.
     fn compare_with(&mut self, at: usize, reference: LabeledReference) {
         let query = &mut self.pending.of[at];
         query.reference = Some(reference);
@@ -249,8 +251,8 @@ impl StreamState {
         }
     }
 
-    /// The labeled sample to compare a pending sample with: of the class it is taken for, or else the likeliest by the
-    /// classifier, the nearest one; none where all classes with labels are excluded.
+    /// Labeled sample with which to compare a pending sample: the nearest one of its predicted class, or else of the
+    /// most likely class by the classifier; `None` if all classes with labels are excluded.
     fn choose_reference(&self, at: usize) -> Option<LabeledReference> {
         let query = &self.pending.of[at];
         let excluded = self.constraints.excluded(query.sample);
@@ -277,13 +279,13 @@ impl StreamState {
         Some(LabeledReference { sample: labeled[nearest].sample, class: labeled[nearest].class })
     }
 
-    /// The class that a person gave a sample, if it is remembered.
+    /// Class of a sample by its own label, if it is stored and not implied by pairs.
     fn named_class(&self, sample: u64) -> Option<u32> {
         let label = self.memory.labeled()[self.memory.find(sample)?];
         label.follows.is_none().then_some(label.class)
     }
 
-    /// Changes or removes a label that follows from pairs.
+    /// Changes or removes a label implied by pairs.
     fn change_implied_label(&mut self, sample: u64, now: Option<(u32, u64)>) {
         self.current.has_new_labels = true;
         if let Some(at) = self.memory.find(sample) {
@@ -297,20 +299,20 @@ impl StreamState {
         }
     }
 
-    /// Whether a reference has the label with which a question was asked, or none that is remembered.
+    /// Whether the class of a reference is the same as when the query was asked; true if its label is forgotten.
     fn still_has_class(&self, reference: LabeledReference) -> bool {
         let label = self.memory.find(reference.sample).map(|at| self.memory.labeled()[at].class);
         let class = label.or_else(|| self.constraints.class(reference.sample));
         class.is_none_or(|class| class == reference.class)
     }
 
-    /// Whether a pending sample cannot have the class that it is compared with.
+    /// Whether the class with which a pending sample is compared is excluded for it.
     fn is_excluded(&self, at: usize) -> bool {
         let query = &self.pending.of[at];
         query.reference.is_some_and(|r| self.constraints.excluded(query.sample).contains(&r.class))
     }
 
-    /// Classes that rows of the batch cannot have.
+    /// Excluded classes of the rows of the current batch.
     pub(super) fn excluded_classes(&self) -> ExcludedClasses {
         if self.constraints.is_empty() {
             return ExcludedClasses::new();

@@ -1,12 +1,12 @@
-//! Columns that were constant when the feature space was estimated become features when they vary.
+//! Columns that were constant when the feature space was estimated become features once they vary.
 //!
-//! Problem: a sensor is connected or a price is set free long after the first batch. A constant column has no spread by which it
-//! could be scaled, so its factor is 1, and its values would count by their unit: for nothing, or for everything. Its factor is
-//! estimated from the batch in which it varies first, by the distances from the constant that are not 0. Its shift, the constant,
-//! stays.
+//! Problem: a sensor is connected, or a fixed price starts to vary, long after the first batch. A constant column has
+//! no spread, so its scaling factor is 1, and the influence of later values would depend on their unit. Therefore the
+//! factor is estimated from the first batch in which the column varies, from the nonzero differences from the constant.
+//! The shift, which is the constant, stays.
 //!
-//! Invariant: stored rows hold 0 in such a column, up to rounding, and 0 stays 0, so that kernel values of stored rows do not change.
-//! This is the case of a new column (`new_columns.rs`).
+//! Invariant: stored rows hold 0 in such a column, up to rounding, and 0 stays 0, so kernel values of stored rows do
+//! not change, as with a new column (`new_columns.rs`).
 
 use super::feature_space::FeatureSpace;
 use super::outliers::TypicalRange;
@@ -14,16 +14,16 @@ use crate::data::{Matrix, MatrixView, Row};
 use crate::error::Result;
 use crate::model::Scaling;
 
-/// Distances from the constant below this share of it are rounding.
+/// Differences from the constant below this share of it are rounding errors.
 const ROUNDING: f64 = 1e-12;
 
-/// The share of the constant by which a value must differ.
+/// Minimum difference of a value from the constant, as a share of the constant.
 const MIN_CHANGE: f64 = 1e-6;
 
-/// The minimum number of rows of a batch that must differ: a single one may be an error.
+/// Minimum number of rows of a batch that must differ, because a single value may be an error.
 const ENOUGH: u32 = 4;
 
-/// The columns that are constant in scaled rows, ascending; none for a scaling that treats all columns alike.
+/// Columns that are constant in scaled rows, ascending; empty for a scaling that treats all columns alike.
 pub(super) fn constant_columns(scaling: &Scaling, scaled: MatrixView<'_>) -> Vec<u32> {
     let Some(shift) = shift_by_column(scaling) else { return Vec::new() };
     let Scaling::Affine { factor, .. } = scaling else { return Vec::new() };
@@ -34,7 +34,7 @@ pub(super) fn constant_columns(scaling: &Scaling, scaled: MatrixView<'_>) -> Vec
     (0..factor.len()).filter(|&c| factor[c] == 1.0 && !varies[c]).map(|c| c as u32).collect()
 }
 
-/// The shift of each column, of a scaling with a factor per column.
+/// Shift of each column; `None` for a scaling without a factor per column.
 fn shift_by_column(scaling: &Scaling) -> Option<impl Fn(usize) -> f64 + '_> {
     match scaling {
         Scaling::Affine { name, shift, .. } if name != "range" => {
@@ -45,8 +45,8 @@ fn shift_by_column(scaling: &Scaling) -> Option<impl Fn(usize) -> f64 + '_> {
 }
 
 impl FeatureSpace {
-    /// The space in which columns that were constant and vary in `x`, rows before scaling, are scaled by these rows; none if
-    /// there are no such columns.
+    /// Feature space in which the columns that were constant and vary in `x` (rows before scaling) are scaled by these
+    /// rows; `None` if there are no such columns.
     pub(super) fn with_varying(&self, x: &Matrix) -> Result<Option<Self>> {
         let Some(shift) = shift_by_column(&self.scaling).filter(|_| !self.constant.is_empty()) else {
             return Ok(None);
@@ -71,7 +71,7 @@ impl FeatureSpace {
         Ok(Some(space))
     }
 
-    /// The number of rows that differ from the constant of each column, by the number of the column.
+    /// Number of rows that differ from the constant of each column, by column number.
     fn count_differing(&self, x: MatrixView<'_>, shift: impl Fn(usize) -> f64) -> Vec<u32> {
         let mut count = vec![0; self.cols()];
         let mut add = |c: usize, v: f64| {
@@ -89,28 +89,28 @@ impl FeatureSpace {
         count
     }
 
-    /// The columns that are constant in this space and not in a later one.
+    /// Columns that are constant in this space and not in a later one.
     pub(super) fn no_longer_constant(&self, later: &Self) -> Vec<u32> {
         self.constant.iter().copied().filter(|c| later.constant.binary_search(c).is_err()).collect()
     }
 }
 
-/// Statistics of some columns for a scaling, from the rows that are no outliers in them.
+/// Statistics of some columns for their scaling, from the rows that are no outliers in them.
 pub(super) struct ColumnSizes {
-    /// Values that are not 0.
+    /// Number of nonzero values of each column.
     pub(super) count: Vec<f64>,
     largest: Vec<f64>,
-    /// Sum of the squares of values divided by the largest.
+    /// Sum of squares of the values of each column, each divided by the largest.
     squares: Vec<f64>,
 }
 
 impl ColumnSizes {
-    /// Computes them for some columns, ascending.
+    /// Computes the statistics of some columns, which must be ascending.
     pub(super) fn of(x: MatrixView<'_>, columns: &[u32]) -> Self {
         Self::above(x, columns, |_| 0.0)
     }
 
-    /// The same where values up to a threshold of the column, by its place among `columns`, are 0.
+    /// As [`ColumnSizes::of`], but values up to a threshold count as 0. `threshold` takes a position in `columns`.
     fn above(x: MatrixView<'_>, columns: &[u32], threshold: impl Fn(usize) -> f64) -> Self {
         let part = columns_of(x, columns);
         let view = part.view();
@@ -133,8 +133,8 @@ impl ColumnSizes {
         found
     }
 
-    /// The factor of a column, by its place: the reciprocal of its root mean square for `standard`, else of its largest value; 1 if
-    /// it has no size.
+    /// Factor of the column at a position: the reciprocal of its root mean square for `standard`, else of its largest
+    /// value; 1 if that is not finite.
     pub(super) fn factor(&self, c: usize, scaling: &str) -> f64 {
         let size = match scaling {
             "standard" => self.largest[c] * (self.squares[c] / self.count[c].max(1.0)).sqrt(),
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_column_that_varies_gets_the_size_of_the_others_and_stored_rows_stay() {
+    fn a_column_that_starts_to_vary_is_scaled_and_stored_rows_stay() {
         let x = rows(first);
         let later = rows(|i| [(i % 7) as f64, 0.1 + 1e-3 * (i % 5) as f64, 5e8]);
         for name in [ScalingName::Standard, ScalingName::Minmax] {
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn single_values_and_rounding_change_nothing() {
+    fn single_values_and_rounding_errors_do_not_count_as_variation() {
         let before = space(ScalingName::Standard, &rows(first));
         let odd = rows(|i| [0.0, if i < 3 { 1e6 } else { 0.1 }, 5e8 * (1.0 + 1e-9 * i as f64)]);
         assert!(before.with_varying(&odd).unwrap().is_none());

@@ -1,10 +1,10 @@
-//! Labels that are known to come later than their rows.
+//! Delayed labels: labels that are announced to arrive later than their rows.
 //!
-//! Problem: in evaluation with delayed labels (and in practice) the class of a row is known some batches after its arrival.
-//! The row is kept with the prediction that was made then; when the label comes, the prediction is held against it and the
-//! label is learned like one that came with its row.
+//! Problem: in practice, and in evaluation with delayed labels, the class of a row becomes known some batches after its
+//! arrival. The row is kept with the prediction made on arrival. When the label arrives, it is compared with that
+//! prediction and learned like a label that came with its row.
 //!
-//! Invariant: at most `max_rows` rows wait; of more, the oldest are dropped, and their labels are ignored.
+//! Invariant: at most `max_rows` rows wait; beyond that the oldest are dropped, and their labels are ignored.
 
 use super::state::{PendingQuery, StreamState};
 use super::{Effects, Engine, LabeledSample, QueryReason};
@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::solver::Watch;
 
 impl Engine {
-    /// Refuses labels with names that no class can have.
+    /// Returns an error for labels with unusable class names or too many classes.
     pub(super) fn validate_labels(&self, labels: &[(u64, String)]) -> Result<()> {
         let mut classes = self.classes.clone();
         for (_, name) in labels {
@@ -22,16 +22,18 @@ impl Engine {
         if classes.len() > self.params.max_classes { Err(self.too_many(classes.len())) } else { Ok(()) }
     }
 
-    /// Refuses rows that the last batch does not have.
+    /// Returns an error for rows that the latest batch does not have.
     pub(super) fn validate_awaited(&self, rows: &[usize]) -> Result<()> {
         let count = self.state.as_ref().map_or(0, |state| state.current.rows);
         match rows.iter().find(|row| **row >= count) {
-            Some(row) => Err(Error::Data(format!("row {row} of a batch of {count} rows"))),
+            Some(row) => Err(Error::Data(format!(
+                "row {row} does not exist: the last batch has {count} rows, numbered from 0"
+            ))),
             None => Ok(()),
         }
     }
 
-    /// Keeps rows of the last batch until their labels come. Rejected rows are passed over.
+    /// Keeps rows of the latest batch until their labels arrive. Rejected and labeled rows are skipped.
     pub(super) fn await_labels(&mut self, rows: &[usize]) {
         let Some(state) = &mut self.state else { return };
         for &number in rows {
@@ -56,7 +58,7 @@ impl Engine {
         state.awaited.cap(self.params.max_rows);
     }
 
-    /// Labels of rows that were kept for them. Those of other rows are ignored.
+    /// Learns delayed labels of rows that were kept. Labels of other rows are ignored.
     pub(super) fn late_labels(&mut self, labels: &[(u64, String)], effects: &mut Effects, watch: &dyn Watch) {
         let Some(mut state) = self.state.take() else { return };
         self.learn_late(&mut state, labels, effects, watch);
@@ -80,7 +82,7 @@ impl Engine {
             effects.drift = self.record_outcome(predictions, class).or(effects.drift);
             found.push((at, *sample, name));
         }
-        // Numbers of classes may have changed while names came in.
+        // A new class may have changed the numbers of the others.
         for &(at, sample, name) in &found {
             let Some(class) = self.classes.find(name) else { continue };
             let labeled = LabeledSample { sample, class, batch: self.batches, why: None, follows: None };
@@ -92,12 +94,12 @@ impl Engine {
                 state.pending.remove(at);
             }
         }
-        let came: Vec<usize> = found.iter().map(|(at, ..)| *at).collect();
-        let keep: Vec<usize> = (0..state.awaited.of.len()).filter(|at| !came.contains(at)).collect();
+        let arrived: Vec<usize> = found.iter().map(|(at, ..)| *at).collect();
+        let keep: Vec<usize> = (0..state.awaited.of.len()).filter(|at| !arrived.contains(at)).collect();
         state.awaited.keep(&keep);
         self.learn_recent(state, found.len(), watch);
         let samples: Vec<u64> = found.iter().map(|(_, sample, _)| *sample).collect();
         self.infer_from_pairs(state, &samples, effects, watch);
-        self.thin(state, watch);
+        self.evict_labels(state, watch);
     }
 }

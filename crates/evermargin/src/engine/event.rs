@@ -1,4 +1,4 @@
-//! What can happen to the engine, and what comes of it: plain data.
+//! Events that the engine processes, and their effects: plain data.
 
 use super::label_sources::Source;
 use super::params::Budget;
@@ -7,156 +7,157 @@ use crate::active::Stopped;
 use crate::data::Matrix;
 use serde::{Deserialize, Serialize};
 
-/// Something that happened. The same events give the same state, bit by bit.
+/// Event in the life of a stream. Equal events give bit-identical states.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Event {
-    /// Samples arrived, some perhaps with the name of their class. They are numbered on from those before.
+    /// Samples arrived, some of them possibly with a label. Their numbers continue those of the previous batch.
     Batch {
-        /// One sample a row, before scaling. Unusable rows are rejected, the others are used.
+        /// One sample per row, before scaling. Unusable rows are rejected, the others are used.
         x: Matrix,
-        /// Name of the class of each row, if it came with one.
+        /// Class name of each row; `None` for unlabeled rows.
         labels: Vec<Option<String>>,
     },
-    /// A person answered a question.
+    /// An annotator answered a query.
     Answer {
-        /// The sample asked about.
+        /// The queried sample.
         sample: u64,
-        /// Name of the class.
+        /// Class name.
         label: String,
     },
-    /// A person passed a question over.
+    /// An annotator skipped a query.
     Skip {
-        /// The sample asked about.
+        /// The queried sample.
         sample: u64,
     },
-    /// A person changed a label.
+    /// An annotator corrected a label.
     Correct {
-        /// The sample, which had one.
+        /// The labeled sample.
         sample: u64,
-        /// Name of the class.
+        /// Class name.
         label: String,
     },
-    /// A person took a label back.
+    /// An annotator withdrew a label.
     Withdraw {
-        /// The sample, which had one.
+        /// The labeled sample.
         sample: u64,
     },
-    /// A person states that two samples are of one class (must-link) or of two (cannot-link). Answers a question that compares
-    /// the two.
+    /// An annotator stated that two samples are of the same class (must-link) or of different classes (cannot-link).
+    /// This answers a query that compares the two.
     Related {
-        /// A sample that is asked about, has a label or is of the last batch.
+        /// A sample that has a pending query or a label, or belongs to the latest batch.
         a: u64,
-        /// Another.
+        /// Another such sample.
         b: u64,
         /// Whether the classes are the same.
         same: bool,
     },
-    /// A person cannot name the class of a sample that is asked about, but can compare it with another: the question becomes a
-    /// comparison with a labeled sample. A question that follows a "different" counts again for the budget.
+    /// An annotator cannot name the class of a queried sample, but can compare it with another: the query becomes a
+    /// comparison with a labeled sample. A query that follows the answer "different" counts again for the budget.
     Compare {
-        /// The sample asked about.
+        /// The queried sample.
         sample: u64,
     },
-    /// Labels of these rows of the last batch will come later, by [`Event::Labels`]: the rows are kept until then.
+    /// Labels of these rows of the latest batch will arrive later, by [`Event::Labels`]. The rows are kept until then.
     Await {
         /// Numbers of rows in the batch.
         rows: Vec<usize>,
     },
-    /// Labels of rows that were kept for them. They count as labels that came by themselves; what was predicted when the
-    /// rows arrived is held against them. Labels of rows that were dropped meanwhile are ignored.
+    /// Delayed labels of rows that were kept by [`Event::Await`]. They count as labels that no query strategy chose,
+    /// and are compared with the predictions made on arrival of the rows. Labels of rows that were dropped meanwhile
+    /// are ignored.
     Labels {
-        /// Samples, each with the name of its class.
+        /// Samples with their class names.
         labels: Vec<(u64, String)>,
     },
-    /// A person has time for questions.
+    /// An annotator requests queries.
     Ask {
-        /// So many, as far as the budget goes; those of a round that is not over come on top.
+        /// Number of queries, as far as the budget allows, in addition to the pending ones of the current round.
         count: usize,
     },
-    /// From now on other numbers of questions are allowed. Questions that are pending stay.
+    /// The limits on the number of queries change. Pending queries stay.
     SetBudget {
-        /// The new limits; questions asked so far count.
+        /// The new limits; earlier queries count against them.
         budget: Budget,
     },
-    /// From now on the classes have other shares among the rows without a label, in the order of the classes. For a caller whose
-    /// order of classes is another one.
+    /// The class shares among unlabeled rows change. For a caller whose order of classes differs from that of the
+    /// engine.
     SetRatio {
-        /// One share per class, with sum 1.
+        /// One share per class, in the engine's order of classes; they add up to 1.
         shares: Vec<f64>,
     },
-    /// The batch is done with: no more answers are waited for. Time may have passed.
+    /// Closes the batch: no further answers are expected. Time may have passed.
     Tick {
-        /// Seconds since some beginning, as the caller counts them; never less than before.
+        /// Seconds since a fixed time that the caller chooses; must not decrease.
         now: u64,
     },
 }
 
-/// A sample worth a label.
+/// Query about a sample.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Question {
     /// The sample.
     pub sample: u64,
     /// Number of its row in its batch.
     pub row: usize,
-    /// Why it is asked about.
+    /// Reason for the query.
     pub why: QueryReason,
-    /// Name of the class it is taken for, if there is one.
+    /// Predicted class, if there is a prediction.
     pub guess: Option<String>,
-    /// How near it is to the boundary; 1 is the margin.
+    /// Distance of the sample from the boundary; the margin is at 1.
     pub closeness: Option<f64>,
-    /// The labeled sample to compare it with; none where the class is asked for. [`Event::Related`] answers a comparison, and so
-    /// does the name of the class, by [`Event::Answer`].
+    /// Labeled sample to compare the sample with; `None` if the query is about the class. A comparison is answered by
+    /// [`Event::Related`], or with the class name by [`Event::Answer`].
     #[serde(default)]
     pub reference: Option<Reference>,
 }
 
-/// A labeled sample that another one is compared with.
+/// Labeled sample with which another one is compared.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reference {
     /// The sample.
     pub sample: u64,
-    /// Name of its class.
+    /// Class name of the sample.
     pub class: String,
 }
 
-/// A label that follows from pairs of samples.
+/// Label implied by pairwise constraints.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImpliedLabel {
     /// The sample.
     pub sample: u64,
-    /// Name of the class; none where the label follows no longer.
+    /// Class name; `None` if the label is no longer implied.
     pub label: Option<String>,
 }
 
-/// Why a sample is asked about.
+/// Reason for a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum QueryReason {
-    /// It stands for many: there is no boundary yet.
+    /// The sample represents many others; used while there is no boundary yet.
     Representative,
-    /// By the strategy.
+    /// The query strategy chose the sample.
     Informative,
-    /// It stands for rows unlike all earlier ones, perhaps of a new class.
+    /// The sample represents rows unlike all earlier ones, possibly of a new class.
     Novel,
-    /// Drawn at random, so that what is measured is not of chosen samples alone.
+    /// The sample was drawn at random, so that accuracy and drift can be measured without selection bias.
     RandomCheck,
 }
 
-/// Where the label of a row comes from.
+/// Source of the label of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RowSource {
-    /// The true label: it came with the row or later, a person gave it, or it follows from related samples.
+    /// The true label: it came with the row or later, was given by an annotator, or is implied by pairwise constraints.
     Given,
     /// The classifier.
     Model,
-    /// SUBMOD-S3VM over the batch and what is remembered of the past.
+    /// SUBMOD-S3VM over the pool.
     Transduction,
-    /// A transductive SVM over the same rows.
+    /// A transductive SVM over the pool.
     Tsvm,
-    /// Label propagation over the same rows.
+    /// Label propagation over the pool.
     Graph,
-    /// Several sources, weighted by held-out labels.
+    /// Several sources, weighted by their results on held-out labels.
     Combined,
 }
 
@@ -172,7 +173,7 @@ impl From<Source> for RowSource {
 }
 
 impl RowSource {
-    /// The name in files and reports.
+    /// Name in files and reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Given => "given",
@@ -185,14 +186,15 @@ impl RowSource {
     }
 }
 
-/// The label the engine gives a sample of a batch.
+/// Label that the engine gives to a row of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct InferredLabel {
-    /// Number of the class in [`super::Engine::classes`]; none while fewer than two are known.
+    /// Number of the class in [`super::Engine::classes`]; `None` while fewer than two classes have labels.
     pub class: Option<u32>,
-    /// Estimated probability that the label is right. For a given label, the probability that the sources gave theirs.
+    /// Estimated probability that the label is correct. For a row with a true label, it refers to the label that was
+    /// inferred.
     pub confidence: f64,
-    /// Where the label comes from; none where there is no label.
+    /// Source of the label; `None` if there is no label.
     pub source: Option<RowSource>,
 }
 
@@ -201,47 +203,47 @@ impl InferredLabel {
     pub const NONE: Self = Self { class: None, confidence: 0.0, source: None };
 }
 
-/// What comes of an event.
+/// Effects of an event.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Effects {
-    /// Labels of the rows of the batch, before any answer about it; after the batch was closed, the labels as they are
-    /// then.
+    /// Labels of the rows of the batch: on arrival, predictions made before any answer about the batch; when the batch
+    /// is closed, its final labels.
     pub labels: Vec<InferredLabel>,
-    /// Questions to ask. One about a sample that is asked about already replaces the former.
+    /// Queries to ask. A query about a sample with a pending query replaces the pending one.
     pub questions: Vec<Question>,
-    /// Labels that follow from pairs of samples since this event.
+    /// Labels that pairwise constraints imply, or no longer imply, as of this event.
     #[serde(default)]
     pub implied: Vec<ImpliedLabel>,
-    /// A model was published: its version.
+    /// Version of the model, if one was published.
     pub published: Option<u64>,
-    /// The stream has changed.
+    /// Detected change of the stream.
     pub drift: Option<Drift>,
-    /// Asking brings nothing more.
+    /// Reason why further queries are not worthwhile.
     pub advice: Option<Stopped>,
-    /// Rows of the batch that were rejected, and rows whose label was, ascending.
+    /// Rows of the batch that were rejected, and rows whose label was rejected, ascending.
     #[serde(default)]
     pub rejected: Vec<RejectedRow>,
-    /// What a person should know.
+    /// Notes for the user.
     pub notes: Vec<String>,
 }
 
-/// The stream has changed.
+/// Detected change of the stream.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Drift {
-    /// What gave it away.
+    /// Statistic in which the change was detected.
     pub sign: DriftSign,
-    /// The rate before.
+    /// Value of the statistic before the change.
     pub before: f64,
-    /// The rate now.
+    /// Value of the statistic after the change.
     pub now: f64,
 }
 
-/// What gives a change of the stream away.
+/// Statistic in which drift is detected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DriftSign {
-    /// Labels that were not chosen contradict the engine more often.
+    /// Error rate on labels that no query strategy chose.
     Errors,
-    /// More samples lie within the margin.
+    /// Share of rows within the margin.
     Margin,
 }

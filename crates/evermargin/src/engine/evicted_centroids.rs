@@ -1,20 +1,21 @@
-//! What has left the memory of a stream, as one sample a class.
+//! Class centroids of the rows evicted from the memory of a stream: one mean per class.
 //!
-//! Problem: three batches may be too few rows to see how the classes lie (texts above all), and whatever else is known of a
-//! stream must not grow. With a linear kernel the rows of a class act on others by their sum alone, so that the mean of
-//! those that left, weighing as many samples, says about the cut what all of them would say together. Their labels are as
-//! they were when they left: what the source (Emara 2012, IV.3) warns of, because early mistakes last. Hence old rows
-//! fade, together they count as at most `max_count` samples, and they are believed as far as the nearest of their means is
-//! right about the labels known today ([`EvictedCentroids::trust`]).
+//! Problem: three batches may have too few rows to show the structure of the classes, above all for texts, but memory
+//! must stay bounded. With a linear kernel, the rows of a class influence other rows only by their sum. Therefore the
+//! mean of the evicted rows, weighted by their number, contributes as much to the cut as all of them together. Their
+//! labels are those at the time of eviction, against which the source (Emara 2012, IV.3) warns, because early mistakes
+//! persist. Therefore old rows fade, all evicted rows together count as at most `max_count` samples, and their weight
+//! is multiplied by the accuracy of a nearest-mean classifier on the labels known today, corrected for chance
+//! ([`EvictedCentroids::trust`]).
 
 use crate::data::{Matrix, MatrixView, Row};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// Most columns of a sparse mean: its largest values stay.
-const WIDEST: usize = 1 << 16;
+/// Maximum number of nonzero columns of a sparse mean; the largest values are kept.
+const MAX_MEAN_COLUMNS: usize = 1 << 16;
 
-/// Means of the samples that left, one row a class, and as how many samples they count.
+/// Means of the evicted samples, one row per class, and the number of samples that each counts as.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct EvictedCentroids {
     mean: Matrix,
@@ -22,26 +23,27 @@ pub(super) struct EvictedCentroids {
 }
 
 impl Default for EvictedCentroids {
-    /// Nobody left, as in states that were saved before this was kept.
+    /// No evicted samples; also for saved states without this field.
     fn default() -> Self {
         Self::new(0, false)
     }
 }
 
 impl EvictedCentroids {
-    /// Nobody left.
+    /// No evicted samples.
     pub(super) fn new(cols: usize, sparse: bool) -> Self {
         Self { mean: Matrix::empty(cols, sparse), count: Vec::new() }
     }
 
-    /// Class, mean and as how many samples it counts, of every class of which some left.
+    /// Class, mean and number of samples it counts as, for every class with evicted samples.
     pub(super) fn classes(&self) -> impl Iterator<Item = (u32, Row<'_>, f64)> {
         let some = self.count.iter().enumerate().filter(|(_, n)| **n > 0.0);
         some.map(|(c, &n)| (c as u32, self.mean.view().row(c), n))
     }
 
-    /// How far they are to be believed: 1 if the nearest mean is right about every label, 0 if it is so no more often than
-    /// chance. Classes count alike, those without a label not at all; none where fewer than two can be compared.
+    /// Reliability of the means: 1 if the nearest mean predicts every label correctly, 0 if it is no better than
+    /// chance. This is the mean recall over the classes, corrected for chance; classes without a label do not count.
+    /// `None` if fewer than two classes can be compared.
     pub(super) fn trust(&self, x: MatrixView<'_>, class: &[u32]) -> Option<f64> {
         let mut values = vec![0.0; x.cols()];
         let mut nearest = vec![(f64::NEG_INFINITY, 0); x.rows()];
@@ -69,7 +71,8 @@ impl EvictedCentroids {
         (rates.len() > 1).then(|| ((right - chance) / (1.0 - chance)).max(0.0))
     }
 
-    /// With these rows, of these classes, which leave too; all fade until they count as at most `max_count`.
+    /// The centroids after the rows `leave`, given with their classes, are evicted, too. All counts are scaled so that
+    /// they add up to at most `max_count`.
     #[must_use]
     pub(super) fn joined(&self, x: MatrixView<'_>, leave: &[(usize, u32)], max_count: f64) -> Self {
         let classes = leave.iter().map(|(_, c)| *c as usize + 1).max().unwrap_or(0).max(self.count.len());
@@ -87,7 +90,7 @@ impl EvictedCentroids {
             }
             sum.iter_mut().for_each(|v| *v /= count.max(1e-12));
             if matches!(x, MatrixView::Csr { .. }) {
-                thin(&mut sum, WIDEST);
+                keep_largest(&mut sum, MAX_MEAN_COLUMNS);
             }
             out.mean.push(Row::Dense(&sum));
             out.count.push(count);
@@ -97,7 +100,7 @@ impl EvictedCentroids {
         out
     }
 
-    /// Class c has the number `now[c]`.
+    /// Changes the number of class c to `now[c]`.
     pub(super) fn renumber(&mut self, now: &[u32]) {
         if self.count.is_empty() {
             return;
@@ -113,31 +116,35 @@ impl EvictedCentroids {
         self.mean = mean;
     }
 
-    /// Changes all rows together.
+    /// Applies a change to all rows.
     pub(super) fn map_rows(&mut self, change: impl Fn(&mut Matrix)) {
         if !self.count.is_empty() {
             change(&mut self.mean);
         }
     }
 
-    /// The means.
+    /// Means, one row per class.
     pub(super) fn means(&self) -> &Matrix {
         &self.mean
     }
 
-    /// Refuses parts that do not fit together (a file may say anything).
+    /// Returns an error if parts do not fit together (a file may hold anything).
     pub(super) fn check(&self, cols: usize, classes: usize) -> Result<()> {
         self.mean.recheck()?;
         let fits = self.mean.rows() == self.count.len()
             && (self.count.is_empty() || self.mean.cols() == cols)
             && self.count.len() <= classes
             && self.count.iter().all(|n| (0.0..=1e18).contains(n));
-        if fits { Ok(()) } else { Err(Error::State("its samples that left and their classes differ".into())) }
+        if fits {
+            Ok(())
+        } else {
+            Err(Error::State("its means of evicted samples do not match their classes".into()))
+        }
     }
 }
 
-/// Sets all but the `max` largest values to 0, of equal ones the later.
-fn thin(values: &mut [f64], max: usize) {
+/// Sets all but the `max` largest values to 0; of equal values the first ones are kept.
+fn keep_largest(values: &mut [f64], max: usize) {
     if values.iter().filter(|v| **v != 0.0).count() <= max {
         return;
     }
@@ -157,13 +164,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_largest_values_stay() {
+    fn keep_largest_keeps_the_largest_values() {
         let mut values = [3.0, -1.0, 0.0, -5.0, 1.0, 2.0];
-        thin(&mut values, 6);
+        keep_largest(&mut values, 6);
         assert_eq!(values, [3.0, -1.0, 0.0, -5.0, 1.0, 2.0]);
-        thin(&mut values, 4);
+        keep_largest(&mut values, 4);
         assert_eq!(values, [3.0, -1.0, 0.0, -5.0, 0.0, 2.0]);
-        thin(&mut values, 1);
+        keep_largest(&mut values, 1);
         assert_eq!(values, [0.0, 0.0, 0.0, -5.0, 0.0, 0.0]);
     }
 
@@ -177,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn means_and_counts_are_of_all_that_left_and_fade_together() {
+    fn means_and_counts_cover_all_evicted_rows_and_fade_together() {
         let dense = Matrix::dense(vec![1.0, 0.0, 3.0, 0.0, 0.0, 8.0], 3, 2).unwrap();
         for x in [dense.clone(), dense.view().to_csr()] {
             let sparse = matches!(x, Matrix::Csr { .. });
@@ -191,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn they_are_believed_as_far_as_they_are_right() {
+    fn trust_is_the_recall_of_the_nearest_mean_corrected_for_chance() {
         let x = Matrix::dense(vec![0.0, 1.0, 0.0, 2.0, 1.0, 0.0, 2.0, 0.0], 4, 2).unwrap();
         for x in [x.clone(), x.view().to_csr()] {
             let evicted = EvictedCentroids::new(2, matches!(x, Matrix::Csr { .. })).joined(
@@ -209,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn classes_are_numbered_anew() {
+    fn renumber_changes_the_numbers_of_the_classes() {
         let x = Matrix::dense(vec![1.0, 2.0, 3.0, 4.0], 2, 2).unwrap();
         let mut evicted = EvictedCentroids::new(2, false).joined(x.view(), &[(0, 0), (1, 1)], 9.0);
         evicted.renumber(&[2, 0]);

@@ -1,12 +1,12 @@
-//! Steps of a commit that failed. A commit cannot fail (`plan.rs`), so that a simpler step stands in; a note says so, once
-//! per kind of step in the life of an engine.
+//! Failed steps of a commit. A commit cannot fail (`plan.rs`), so a simpler step replaces a failed one. There is one
+//! note per kind of step in the life of an engine.
 
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A step that can fail on rows that are usable.
+/// Step that can fail on usable rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Step {
@@ -18,23 +18,25 @@ pub(super) enum Step {
 }
 
 impl Step {
-    /// The failure and what stands in.
+    /// Description of the failure and of the replacement.
     fn text(self) -> &'static str {
         match self {
             Self::Prediction => {
-                "the classifier could not predict the rows of a batch, which count as undecided"
+                "the classifier could not predict the rows of a batch; their predictions count as undecided"
             }
             Self::QueryScores => {
-                "the classifier could not score rows for queries, which count as on the boundary"
+                "the classifier could not score rows for queries; they count as on the boundary"
             }
-            Self::Learning => "the classifier could not learn some labels, which stay in memory",
-            Self::Source => "a source of labels could not label the rows of a batch, which the others label",
-            Self::Summary => "no exemplars could be chosen, and the newest rows are kept instead",
+            Self::Learning => "the classifier could not learn some labels; they stay in memory",
+            Self::Source => {
+                "a label source could not label the rows of a batch; the other sources label them"
+            }
+            Self::Summary => "no exemplars could be chosen; the newest rows are kept instead",
         }
     }
 }
 
-/// The failures of the event that is being committed, and the steps that were noted in earlier events.
+/// Failures in the current event, and the steps for which there was a note in earlier events.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct Failures {
@@ -44,7 +46,7 @@ pub(super) struct Failures {
 }
 
 impl Failures {
-    /// The value of a step; none if it failed, which is noted. An interruption is no failure.
+    /// Value of a step; `None` if it failed or was interrupted. A failure is recorded, an interruption is not.
     pub fn ok<T>(&self, step: Step, done: Result<T>) -> Option<T> {
         match done {
             Ok(value) => Some(value),
@@ -58,15 +60,17 @@ impl Failures {
         }
     }
 
-    /// One note per step that failed for the first time.
+    /// Returns one note per step that failed for the first time.
     pub fn take_notes(&mut self) -> Vec<String> {
         let failed = std::mem::take(&mut *self.pending());
         self.noted.extend(failed.keys());
-        let note = |(step, error): (Step, String)| format!("{}: {error}; noted once", step.text());
+        let note = |(step, error): (Step, String)| {
+            format!("{} ({error}); further failures of this kind are not noted", step.text())
+        };
         failed.into_iter().map(note).collect()
     }
 
-    /// Whether no step was noted.
+    /// Whether there was no note so far.
     pub fn is_empty(&self) -> bool {
         self.noted.is_empty()
     }

@@ -1,9 +1,9 @@
-//! The feature space of a stream: how rows are scaled, which kernel compares them, how they are packed.
+//! Feature space of a stream: scaling, kernel and packing of the rows.
 //!
-//! It is estimated from the first batch, without its outliers (`outliers.rs`), and then kept, so that results depend on
-//! the rows alone and not on where an outlier stands. It is estimated again,
-//! from the stored rows and the new batch, in two cases that ordinary streams do not reach: the rows it was estimated from
-//! were all alike ([`FeatureSpace::degenerate`]), or most new rows lie a factor of [`GROWTH`] outside its range.
+//! It is estimated from the first batch, without its outliers (`outliers.rs`), so that results do not depend on the
+//! position of an outlier, and then kept. It is estimated again, from the stored rows and the new batch, in two cases
+//! that ordinary streams do not reach: the rows it was estimated from were all equal ([`FeatureSpace::degenerate`]), or
+//! most new rows lie a factor of [`GROWTH`] outside its range.
 //!
 //! Invariant: a stored row is finite, at most [`MAX_SCALED_LENGTH`] long after scaling, and 0 or at least
 //! [`MIN_SCALED_LENGTH`] long. Kernel values of such rows stay within single precision, so no learner refuses them.
@@ -18,20 +18,21 @@ use crate::kernel::gram::{LARGEST_VALUE, Packed, Packing};
 use crate::model::{Scaling, ScalingName};
 use serde::{Deserialize, Serialize};
 
-/// Largest Euclidean length of a row after scaling; longer rows are rejected. Squared lengths, and with them kernel values,
-/// then fit single precision.
+/// Maximum Euclidean length of a row after scaling; longer rows are rejected. It keeps squared lengths, and therefore
+/// kernel values, in the range of single precision.
 pub const MAX_SCALED_LENGTH: f64 = 1e14;
 
-/// Shorter rows are taken for 0, because their squared length vanishes in single precision.
+/// Minimum length of a row other than 0. Shorter rows are set to 0, because their squared length vanishes in single
+/// precision.
 const MIN_SCALED_LENGTH: f64 = 1e-14;
 
-/// How far, as a multiple of the range it was estimated from, rows may lie outside before the space is estimated again.
+/// Multiple of the largest value from which a row is far outside the range that the space was estimated from.
 pub(super) const GROWTH: f64 = 1e6;
 
-/// Rows of the first batch that decide how rows are packed.
+/// Maximum number of rows of the first batch from which the packing is chosen.
 const FIRST: usize = 1000;
 
-/// The maximum number of columns.
+/// Maximum number of columns.
 pub(super) const MAX_COLUMNS: usize = 1 << 24;
 
 /// Scaling, kernel and packing.
@@ -43,15 +44,15 @@ pub(super) struct FeatureSpace {
     pub sparse: bool,
     /// Largest absolute value, after scaling, of the rows it was estimated from.
     pub reach: f64,
-    /// Whether these rows were all alike, so that nothing is known about their range.
+    /// Whether these rows were all equal, so that their range is unknown.
     pub degenerate: bool,
     /// Columns that have been constant so far, ascending; their factors are 1.
     pub constant: Vec<u32>,
 }
 
 impl FeatureSpace {
-    /// Estimates the space from finite rows without their outliers, which are found by the range of the rows `typical`;
-    /// none if all rows are too long. `kind` overrides the parameters' scaling.
+    /// Estimates the space from finite rows without their outliers, which are determined by the range of the rows
+    /// `typical`; `None` if all rows are too long. `kind` overrides the scaling of the parameters.
     pub fn estimate(
         params: &EngineParams,
         x: &Matrix,
@@ -80,7 +81,7 @@ impl FeatureSpace {
             KernelChoice::Fixed(kernel) => max_squared_length(&kernel)?,
             _ => MAX_SCALED_LENGTH * MAX_SCALED_LENGTH,
         };
-        // A width from the rows changes when rows are left out, and with it the limit.
+        // A width estimated from the rows changes when rows are omitted, and the maximum length with it.
         let kernel = loop {
             let usable: Vec<usize> =
                 (0..scaled.rows()).filter(|&i| scaled.view().row(i).norm2() <= max_norm2).collect();
@@ -114,7 +115,7 @@ impl FeatureSpace {
         self.packing.cols
     }
 
-    /// Scales finite rows; the result may hold rows that are not [usable](FeatureSpace::is_usable).
+    /// Scales finite rows; the result may contain rows that are not [usable](FeatureSpace::is_usable).
     pub fn scale(&self, x: Matrix) -> Result<Matrix> {
         let mut x = self.scaling.apply_to_any_values(x)?;
         clear_short_rows(&mut x);
@@ -126,13 +127,14 @@ impl FeatureSpace {
         row.norm2() <= max_squared_length(&self.kernel).unwrap_or(0.0)
     }
 
-    /// Whether a scaled row lies far outside the range of the rows the space was estimated from.
+    /// Whether a scaled row lies far outside the range of the rows from which the space was estimated.
     pub fn is_outside(&self, row: Row<'_>) -> bool {
         let (_, value) = largest(row);
         value.is_nan() || value > GROWTH * self.reach.max(1.0)
     }
 
-    /// The scaling to keep when the space is estimated again: lengths of rows that these have removed are lost.
+    /// Scaling to keep when the space is estimated again: `unit` and `tfidf` discard the lengths of rows, so stored
+    /// rows cannot be scaled differently.
     pub fn kept_kind(&self, x: MatrixView<'_>) -> Option<ScalingName> {
         let (MatrixView::Dense { values, .. } | MatrixView::Csr { values, .. }) = x;
         match self.scaling {
@@ -142,7 +144,7 @@ impl FeatureSpace {
         }
     }
 
-    /// Rows of this space as they were before scaling.
+    /// Inverts the scaling of rows of this space.
     pub fn unscale(&self, x: MatrixView<'_>) -> Matrix {
         let mut x = self.scaling.invert(x.to_matrix());
         let (Matrix::Dense { values, .. } | Matrix::Csr { values, .. }) = &mut x;
@@ -150,7 +152,7 @@ impl FeatureSpace {
         x
     }
 
-    /// Moves stored rows of `old` into this space; rows that would be too long are shortened.
+    /// Moves stored rows from the space `old` to this one; rows that would be too long are shortened.
     pub fn adopt(&self, old: &Self, x: &Matrix) -> Matrix {
         let mut raw = old.unscale(x.view());
         if self.scaling.shifts() {
@@ -162,7 +164,7 @@ impl FeatureSpace {
         scaled
     }
 
-    /// Refuses parts that do not fit together (a file may say anything).
+    /// Returns an error if parts do not fit together (a file may hold anything).
     pub fn check(&self) -> Result<()> {
         let (cols, center) = (self.packing.cols, &self.packing.center);
         self.kernel.check_of_samples()?;
@@ -175,21 +177,21 @@ impl FeatureSpace {
             && (0.0..=MAX_SCALED_LENGTH).contains(&self.reach)
             && self.constant.is_sorted_by(|a, b| a < b)
             && self.constant.last().is_none_or(|c| (*c as usize) < cols);
-        if fits { Ok(()) } else { Err(Error::State("its scaling, kernel and columns differ".into())) }
+        if fits { Ok(()) } else { Err(Error::State("its scaling, kernel and columns do not match".into())) }
     }
 
-    /// Refuses stored rows that could not have been stored.
+    /// Returns an error for rows that the engine could not have stored.
     pub fn check_rows(&self, x: &Matrix) -> Result<()> {
         x.recheck()?;
-        // what left memory is averaged, so that rounding may leave it a little longer
+        // means of evicted rows may be slightly longer because of rounding
         let max_norm2 = 1.001 * max_squared_length(&self.kernel)?;
         let view = x.view();
         let fits = x.cols() == self.cols() && (0..x.rows()).all(|i| view.row(i).norm2() <= max_norm2);
-        if fits { Ok(()) } else { Err(Error::State("it holds rows that cannot be used".into())) }
+        if fits { Ok(()) } else { Err(Error::State("it contains unusable rows".into())) }
     }
 }
 
-/// The largest squared length of a row whose kernel values stay in range.
+/// Maximum squared length of a row whose kernel values stay in range.
 fn max_squared_length(kernel: &Kernel) -> Result<f64> {
     let all = MAX_SCALED_LENGTH * MAX_SCALED_LENGTH;
     let Kernel::Poly { gamma, coef0, degree } = *kernel else { return Ok(all) };
@@ -240,7 +242,7 @@ fn clear_short_rows(x: &mut Matrix) {
     });
 }
 
-/// Scales a row down to length `max_length`, a little less for rounding; what is not a number becomes 0.
+/// Shortens a row to slightly less than `max_length`, because of rounding; NaN becomes 0.
 fn shorten(row: &mut [f64], max_length: f64) {
     row.iter_mut().for_each(|v| *v = if v.is_nan() { 0.0 } else { v.clamp(-max_length, max_length) });
     let length = row.iter().map(|v| v * v).sum::<f64>().sqrt();

@@ -1,24 +1,24 @@
-//! Which label sources label the stream at present, and on what grounds.
+//! The label sources in use, and the reason for their choice.
 
 use super::{Engine, Source};
 
-/// Which sources label the stream at present, and on what grounds.
+/// Label sources in use, and the reason for their choice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LabelChoice {
-    /// Labels of two classes are not known yet, so that nothing is labeled.
+    /// No source, because fewer than two classes have labels.
     Unknown,
-    /// The parameters name the source.
+    /// The source that the parameters name.
     Named(Source),
     /// The classifier alone, because the sources have not been compared yet.
     NotCompared,
-    /// The classifier alone, because so many labels are known that inferred ones add little.
+    /// The classifier alone, because with this many labels the other sources add little.
     ManyLabels,
-    /// These sources, by their weights on held-out labels: the largest weight first.
+    /// These sources, because of their results on held-out labels; the largest weight comes first.
     Compared(Vec<Source>),
 }
 
 impl Engine {
-    /// Which sources label the stream at present, and on what grounds.
+    /// Label sources in use, and the reason for their choice.
     pub fn label_choice(&self) -> LabelChoice {
         let Some(state) = self.state.as_ref().filter(|state| state.classifier.is_some()) else {
             return LabelChoice::Unknown;
@@ -36,7 +36,7 @@ impl Engine {
         LabelChoice::Compared(if sources.is_empty() { vec![Source::Model] } else { sources })
     }
 
-    /// Weight of each source, in the order of [`Source::ALL`]; none while nothing is labeled.
+    /// Weight of each source, in the order of [`Source::ALL`]; `None` while nothing is labeled.
     pub fn source_weights(&self) -> Option<[f64; 4]> {
         let mut weights = [0.0; 4];
         match self.label_choice() {

@@ -1,4 +1,4 @@
-//! The labels of a batch, from the sources that have weight.
+//! Labels of a batch, combined from the label sources by their weights.
 
 use super::failures::Step;
 use super::label_sources::{EVIDENCE_ROWS, Pool, PoolParts, PoolSize, max_labels, ordinary, probabilities};
@@ -15,26 +15,26 @@ use crate::kernel::Kernel;
 use crate::solver::Watch;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Weight, as evidence about the stream, of a label that a strategy chose; other labels have 1.
+/// Weight, as evidence about the stream, of a label that a query strategy chose; other labels have weight 1.
 const CHOSEN_WEIGHT: f64 = 0.125;
 
 /// Sources that were computed, with their weights.
 type UsedSources = Vec<(Source, f64)>;
 
-/// Rows of a batch and the classes that they cannot have.
+/// Excluded classes by row of a batch.
 pub(super) type ExcludedClasses = BTreeMap<usize, BTreeSet<u32>>;
 
-/// The labels of a batch.
+/// Labels of a batch, with the predictions from which they were computed.
 pub(super) struct LabeledBatch {
     pub(super) predictions: Vec<RowPrediction>,
     pub(super) labels: Vec<InferredLabel>,
-    /// Rows within the margin of the classifier; none without one.
+    /// Number of rows within the margin of the classifier; `None` without a classifier.
     pub(super) within: Option<u64>,
     pub(super) sources: UsedSources,
 }
 
 impl Engine {
-    /// Labels the rows of a batch; `excluded` has the classes that rows cannot have.
+    /// Labels the rows of a batch, without the classes in `excluded`.
     pub(super) fn label(
         &self,
         state: &StreamState,
@@ -74,7 +74,8 @@ impl Engine {
         LabeledBatch { predictions, labels, within: Some(within), sources }
     }
 
-    /// Labels by the weighted mean of the sources, and these with their weights; none where the classifier labels alone.
+    /// Labels from the weighted mean of the sources, and the sources with their weights; `None` if the classifier
+    /// labels alone.
     fn combine(
         &self,
         state: &StreamState,
@@ -133,7 +134,8 @@ impl Engine {
         Some((mean.chunks(k).map(label).collect(), used))
     }
 
-    /// The pool of a batch, with a maximum number of unlabeled rows.
+    /// Pool of a batch with at most `max_unlabeled` unlabeled rows; `None` if the classifier labels alone or a pool is
+    /// impossible.
     fn pool<'a>(
         &self,
         state: &'a StreamState,
@@ -149,7 +151,7 @@ impl Engine {
         Pool::new(PoolParts {
             labels: state.memory.rows(),
             number: labeled.iter().map(|l| l.class).collect(),
-            weight: labeled.iter().map(represents).collect(),
+            weight: labeled.iter().map(evidence_weight).collect(),
             unchosen: labeled
                 .iter()
                 .map(|l| matches!(l.why, None | Some(QueryReason::RandomCheck)))
@@ -165,12 +167,13 @@ impl Engine {
         })
     }
 
-    /// Whether so many labels are known that the classifier labels alone; a source that the parameters name labels nevertheless.
+    /// Whether the classifier labels alone because there are many labels. A source that the parameters name is always
+    /// used.
     pub(super) fn has_many_labels(&self, labels: usize) -> bool {
         self.params.label_source.only().is_none() && labels > max_labels(self.classes.len())
     }
 
-    /// Counts the work of a batch, and of the sources by which it was labeled.
+    /// Counts the work of a batch and of the sources that labeled it.
     pub(super) fn count_work(
         &mut self,
         state: &StreamState,
@@ -185,7 +188,7 @@ impl Engine {
         self.label_sources.count_batch(ordinary, sources, size);
     }
 
-    /// The shares that the user gave, by class; none where they do not fit the classes so far.
+    /// Class shares given by the user; `None` if they do not match the number of classes so far.
     pub(super) fn given_shares(&self) -> Option<Vec<f64>> {
         let Ratio::Given(shares) = &self.params.ratio else { return None };
         match (shares.as_slice(), self.classes.len()) {
@@ -195,8 +198,8 @@ impl Engine {
         }
     }
 
-    /// What a person should know of a given ratio after the number of classes has grown: once when two classes are known that are
-    /// too few for it, and once when there are too many.
+    /// Note about a given ratio that does not match the number of classes after it has grown: once when there are two
+    /// or more classes but too few, and once when there are too many.
     pub(super) fn note_ratio(&self, before: usize) -> Option<String> {
         let Ratio::Given(shares) = &self.params.ratio else { return None };
         let (given, now) = (shares.len().max(2), self.classes.len());
@@ -211,7 +214,7 @@ impl Engine {
         }
     }
 
-    /// Rows of the batch that the classifier gives to each class.
+    /// Number of rows of the batch that the classifier predicts for each class.
     fn votes(&self, state: &StreamState) -> Vec<usize> {
         let mut votes = vec![0; self.classes.len()];
         if let Some(classifier) = &state.classifier
@@ -222,7 +225,8 @@ impl Engine {
         votes
     }
 
-    /// Compares the sources on held-out labels, if that is due. Returns whether labels may have changed.
+    /// Compares the sources on held-out labels, if a comparison is due. Returns whether the labels of the batch may
+    /// change.
     pub(super) fn compare_sources(&mut self, state: &StreamState, drifted: bool, watch: &dyn Watch) -> bool {
         if self.params.label_source == LabelSource::Model || state.classifier.is_none() {
             return false;
@@ -260,8 +264,8 @@ impl Engine {
         true
     }
 
-    /// Trains the published classifier on inferred labels, where sources other than the classifier have given them. Returns
-    /// whether it has changed.
+    /// Trains the published classifier on labels inferred by sources other than the classifier itself. Returns whether
+    /// the published classifier has changed.
     pub(super) fn learn_inferred(
         &self,
         state: &mut StreamState,
@@ -270,7 +274,7 @@ impl Engine {
     ) -> bool {
         let learns = match self.params.label_source {
             _ if self.params.c_inferred == 0.0 || state.classifier.is_none() => false,
-            // SEQ-LAPMED learns rows without a label through their graph.
+            // SEQ-LAPMED learns unlabeled rows through their graph.
             _ if self.params.classifier == ClassifierChoice::SeqLapmed => false,
             LabelSource::Auto => self.label_sources.teach(state.inferred.is_some()),
             LabelSource::Model => false,
@@ -279,8 +283,8 @@ impl Engine {
         if !learns {
             return state.inferred.take().is_some();
         }
-        let knows = |c: &super::StreamClassifier| c.knows(&state.memory, self.classes.len());
-        let is_new = !state.inferred.as_ref().is_some_and(knows);
+        let matches = |c: &super::StreamClassifier| c.matches_classes(&state.memory, self.classes.len());
+        let is_new = !state.inferred.as_ref().is_some_and(matches);
         if is_new {
             state.inferred = state.classifier.clone();
         }
@@ -310,7 +314,7 @@ impl Engine {
     }
 }
 
-/// The size of the pool of a batch.
+/// Size of the pool of a batch.
 fn pool_size(state: &StreamState, batch: &Matrix, max_unlabeled: usize) -> PoolSize {
     let labels = state.memory.len();
     let remembered = state.transduction.as_ref().map_or(0, Transduction::len);
@@ -324,8 +328,9 @@ fn pool_size(state: &StreamState, batch: &Matrix, max_unlabeled: usize) -> PoolS
     }
 }
 
-/// Weight of a label as evidence about the stream: chosen labels lie where the classifier is in doubt, or outside.
-fn represents(label: &LabeledSample) -> f64 {
+/// Weight of a label as evidence about the stream. Labels chosen by a query strategy are near the boundary or are
+/// outliers.
+fn evidence_weight(label: &LabeledSample) -> f64 {
     if is_chosen(label) { CHOSEN_WEIGHT } else { 1.0 }
 }
 

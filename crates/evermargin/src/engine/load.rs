@@ -1,5 +1,5 @@
-//! Checks of a loaded state. Deserializing an [`Engine`] runs them, so that an engine whose parts contradict each other does
-//! not exist: whatever a file says, it is refused or it can be used.
+//! Checks of a loaded state. Deserializing an [`Engine`] runs them, so every deserialized engine is usable, whatever
+//! the file contains.
 
 use super::state::{CurrentBatch, PendingQuery, RowPrediction, StreamState};
 use super::transduction::Transduction;
@@ -43,11 +43,11 @@ impl Engine {
             && self.unchosen.iter().try_fold(0u64, |sum, n| sum.checked_add(*n)).is_some()
             && (0.0..=1.0).contains(&self.last_summary.cost);
         if !counted {
-            return Err(wrong("its counters"));
+            return Err(wrong("its counts are out of range"));
         }
         self.label_sources.check(self.classes.len())?;
         if self.unchosen.len() != self.classes.len() {
-            return Err(wrong("its classes and their counts differ"));
+            return Err(wrong("its classes do not match their label counts"));
         }
         match &self.state {
             Some(state) => self.check_state(state),
@@ -66,13 +66,13 @@ impl Engine {
         match (&state.transduction, &params.transduction) {
             (Some(t), Some(p)) => Transduction::check(t, &state.feature_space, p, classes, params.max_rows)?,
             (None, None) => {}
-            _ => return Err(wrong("its transduction and its parameters differ")),
+            _ => return Err(wrong("its transduction does not match its parameters")),
         }
         if state.memory.len() > params.max_labels {
-            return Err(wrong("it holds more labels than its parameters allow"));
+            return Err(wrong("it has more labels than its parameters allow"));
         }
         if state.classifier.is_none() && state.inferred.is_some() {
-            return Err(wrong("it infers labels without a classifier"));
+            return Err(wrong("it has a classifier with inferred labels but none with true labels"));
         }
         let mut both = state.classifier.iter().chain(&state.inferred);
         both.try_for_each(|c| c.check(classes, &state.feature_space, params))
@@ -89,7 +89,7 @@ impl Engine {
             && current.skipped.is_sorted_by(|a, b| a < b)
             && current.skipped.last().is_none_or(|&s| (s as usize) < current.rows)
             && current.base.checked_add(current.rows as u64) == Some(self.rows)
-            && current.predictions.iter().all(|s| self.knows(s))
+            && current.predictions.iter().all(|s| self.has_classes_of(s))
             && current.truth.iter().flatten().all(|c| (*c as usize) < self.classes.len())
             && current.on_arrival.as_ref().is_none_or(|labels| {
                 labels.len() == rows
@@ -98,7 +98,11 @@ impl Engine {
                             && (0.0..=1.0 + 1e-9).contains(&l.confidence)
                     })
             });
-        if fits { Ok(()) } else { Err(wrong("its batch and what is known about it differ")) }
+        if fits {
+            Ok(())
+        } else {
+            Err(wrong("its batch does not match the labels and predictions of the batch"))
+        }
     }
 
     fn check_pending(&self, state: &StreamState) -> Result<()> {
@@ -107,7 +111,7 @@ impl Engine {
             state.feature_space.check_rows(&waiting.rows)?;
             let fits = waiting.rows.rows() == waiting.of.len()
                 && waiting.of.len() <= max
-                && waiting.of.iter().all(|q| q.sample < self.rows && self.knows(&q.predictions))
+                && waiting.of.iter().all(|q| q.sample < self.rows && self.has_classes_of(&q.predictions))
                 && waiting.of.iter().filter_map(|q| q.trial).all(|t| (t.class as usize) < self.classes.len())
                 && waiting
                     .of
@@ -115,20 +119,20 @@ impl Engine {
                     .all(|q| (q.row as usize) < self.params.max_rows && q.compared <= 1 << 24)
                 && waiting.of.iter().all(|q| self.allows(q));
             if !fits {
-                return Err(wrong("its open questions and their samples differ"));
+                return Err(wrong("its pending queries do not match their samples"));
             }
         }
         Ok(())
     }
 
-    /// Whether a question can be one of this engine: it compares with another sample of a class that exists.
+    /// Whether a query has no reference, or compares with another sample of an existing class.
     fn allows(&self, query: &PendingQuery) -> bool {
         query.reference.is_none_or(|r| {
             r.sample < self.rows && r.sample != query.sample && (r.class as usize) < self.classes.len()
         })
     }
 
-    fn knows(&self, predictions: &RowPrediction) -> bool {
+    fn has_classes_of(&self, predictions: &RowPrediction) -> bool {
         let classes = predictions.by.iter().chain([&predictions.given]);
         (0.0..=1.0).contains(&predictions.confidence)
             && classes.flatten().all(|c| (*c as usize) < self.classes.len())

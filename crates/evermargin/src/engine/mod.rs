@@ -1,27 +1,32 @@
-//! The loop that never ends, as a state machine: [`Engine::apply`] takes an [`Event`] and gives [`Effects`].
+//! The engine for endless streams, as a state machine: [`Engine::apply`] takes an [`Event`] and returns [`Effects`].
 //!
-//! Problem: samples arrive in batches without end, few with labels. Label each batch, ask a person about the few samples
-//! worth it, keep a classifier current, in memory that the parameters bound. Source: Emara 2012 (digest section 12: the
-//! loop is implied there, never printed); Ertekin 2009 for the classifier and the questions.
+//! Problem: samples arrive in an endless sequence of batches, few of them with labels. The engine labels each batch,
+//! queries an annotator for the labels of the few samples that are worth it, and keeps a classifier up to date, in
+//! memory that the parameters bound. Source: Emara 2012 (digest section 12; the source implies this loop but never
+//! states it), and Ertekin 2009 for the classifier and the queries.
 //!
-//! A batch is labeled when it arrives, before anything is known about it: by the classifier or by
-//! transduction over the batch, the one before and exemplars of all older ones ([`transduction`]), if that was right more
-//! often, by more than chance, on labels that were not chosen. Then questions go out in rounds; every answer is learned at once, and the
-//! next round is chosen by the classifier as it is then. When the batch is closed (by a tick, or by the next batch) the
-//! classifier meets remembered labels again and is solved, the batch is labeled once more with all that is known, the past
-//! is summarized, and a new version of the model is published.
+//! A batch is labeled on arrival, before any label of it is used: by the classifier and by methods that also use
+//! unlabeled rows, weighted by their results on held-out labels ([`label_sources`]). Their pool holds the batch, the
+//! previous batch and exemplars of all older ones ([`transduction`]). Then samples are queried in rounds. Every answer
+//! is learned at once, and the updated classifier chooses the next round. When the batch is closed (by a tick or by the
+//! next batch), the classifier reviews remembered labels and is optimized, the batch is labeled again with everything
+//! that is known by then, the past is summarized, and a new version of the model is published.
 //!
-//! Departures: what is fed to the classifier beside true labels (the source leaves it open) are labels inferred with
-//! enough confidence, at the cost C*, and only if that is set. A label that is corrected or taken back makes the
-//! classifier anew from the labels remembered; so does a class that appears later.
+//! Departures: the source leaves open which labels, in addition to true ones, the classifier learns. The published
+//! classifier also learns inferred labels, each at the cost C* times its confidence, unless C* is 0. The classifier is
+//! rebuilt from the remembered labels if a label is corrected or withdrawn, and if a new class appears.
 //!
-//! An event is planned, which can fail and changes nothing, and then committed, which cannot fail (`plan.rs`). Rows that
-//! cannot be used are rejected one by one, and the rest of their batch applies (`prepare_batch.rs`).
+//! Accuracy and drift are measured only on labels that no query strategy chose: labels that came with their rows or
+//! later by themselves, and answers to queries drawn at random. Chosen samples lie near the boundary, where about half
+//! of the predictions are wrong.
 //!
-//! Invariants: the same events give the same state and the same effects, whatever the number of threads; an event that is
-//! refused changes nothing; a state that was saved goes on bit by bit; labels of a batch are never looked at before the
-//! batch was labeled. There is no clock and no ambient randomness: time is told by ticks, and every draw follows from
-//! the seed and the number of the draw.
+//! An event is planned, which can fail and changes nothing, and then committed, which cannot fail (`plan.rs`). Rows
+//! that cannot be used are rejected one by one, and the rest of their batch applies (`prepare_batch.rs`).
+//!
+//! Invariants: equal events give equal states and effects, whatever the number of threads; a refused event changes
+//! nothing; a saved state resumes with bit-identical results; the labels of a batch are never used before the batch was
+//! labeled (prequential evaluation). There is no clock and no ambient randomness: ticks carry the time, and every draw
+//! follows from the seed and the number of the draw.
 
 mod classes;
 mod classifier;
@@ -100,11 +105,11 @@ use serde::{Deserialize, Serialize};
 use state::StreamState;
 use transduction::{SummaryReport, Transduction};
 
-/// No counter of a state exceeds this, so that counting on does not overflow.
+/// Maximum of any counter in a saved state, so that further counting does not overflow.
 const MAX_COUNT: u64 = 1 << 53;
 
-/// The engine, and its saved state: what is deserialized is checked (`load.rs`) and goes on bit by bit. Kernel values in
-/// memory are neither saved nor copied. See [`self`](crate::engine).
+/// The engine. It is also its own saved state: a deserialized engine is checked (`load.rs`) and resumes with
+/// bit-identical results. Cached kernel values are neither saved nor copied. See [`self`](crate::engine).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self", deny_unknown_fields)]
 pub struct Engine {
@@ -119,18 +124,18 @@ pub struct Engine {
     version: u64,
     draws: u64,
     misses: u32,
-    /// Whether a change was noticed since the last batch was closed.
+    /// Whether drift was detected since the last batch was closed.
     drifted: bool,
     now: u64,
     last_summary: SummaryReport,
-    /// Labels of each class that came by themselves or were asked for at random.
+    /// Number of labels of each class that no query strategy chose.
     unchosen: Vec<u64>,
     label_sources: LabelSources,
-    /// Events committed.
+    /// Number of committed events.
     events: u64,
     rejected_rows: u64,
     rejected_labels: u64,
-    /// Rows far outside the feature space, over the last batches, most of whose rows were.
+    /// Number of rows far outside the feature space, over the latest batches in which at least half of the rows are.
     outside: usize,
     growth: ColumnGrowth,
     #[serde(default, skip_serializing_if = "Failures::is_empty")]
@@ -142,7 +147,7 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// An engine that has seen nothing.
+    /// An engine before its first event.
     pub fn new(params: &EngineParams) -> Result<Self> {
         params.check()?;
         Ok(Self {
@@ -173,9 +178,10 @@ impl Engine {
         })
     }
 
-    fn thin(&self, state: &mut StreamState, watch: &dyn Watch) {
-        let how = ExemplarParams { kernel: state.feature_space.kernel, ..Default::default() };
-        state.memory.thin(self.params.max_labels, self.classes.len(), &how, watch);
+    /// Evicts remembered labels in excess of the maximum.
+    fn evict_labels(&self, state: &mut StreamState, watch: &dyn Watch) {
+        let exemplars = ExemplarParams { kernel: state.feature_space.kernel, ..Default::default() };
+        state.memory.evict_excess(self.params.max_labels, self.classes.len(), &exemplars, watch);
     }
 
     fn publish(&mut self, effects: &mut Effects) {
@@ -185,7 +191,7 @@ impl Engine {
         }
     }
 
-    /// The classifier as it is; none while labels of two classes are missing.
+    /// The current published classifier; `None` unless at least two classes have labels.
     pub fn classifier(&self) -> Option<Classifier> {
         let state = self.state.as_ref()?;
         let classifier = state.inferred.as_ref().or(state.classifier.as_ref())?;
@@ -219,89 +225,90 @@ impl Engine {
         &self.params
     }
 
-    /// Names of the classes so far.
+    /// Classes seen so far.
     pub fn classes(&self) -> &Classes {
         &self.classes
     }
 
-    /// Accuracy and drift, measured on labels that were not chosen.
+    /// Accuracy and drift, measured on labels that no query strategy chose.
     pub fn metrics(&self) -> &StreamMetrics {
         &self.metrics
     }
 
-    /// The sources of labels with their weights.
+    /// Label sources and their weights.
     pub fn label_sources(&self) -> &LabelSources {
         &self.label_sources
     }
 
-    /// Seconds spent on comparing the sources, by the clocks of the watches of its events; since the engine was made or loaded.
+    /// Seconds spent on comparing the label sources since the engine was created or loaded, by the clocks of the
+    /// watches.
     pub fn selection_seconds(&self) -> f64 {
         self.selection.seconds
     }
 
-    /// Queries counted against the budget.
+    /// Number of queries counted against the budget.
     pub fn budget_usage(&self) -> BudgetUsage {
         self.budget_usage
     }
 
-    /// Share of useful questions of each strategy of the bandit, and questions answered; empty for other strategies.
+    /// Fraction of useful queries and number of answered queries of each arm of the bandit; empty for other strategies.
     pub fn query_arms(&self) -> Vec<(QueryStrategy, f64, u64)> {
         let arms = self.query_state.bandit.iter().flat_map(crate::active::Bandit::arms);
         let named = query_state::ARMS.iter().zip(arms);
         named.map(|((strategy, _), arm)| (*strategy, arm.usefulness(), arm.answers)).collect()
     }
 
-    /// Error rate as a function of the number of labels, from labels that were not chosen.
+    /// Error rate as a function of the number of labels, estimated from labels that no query strategy chose.
     pub fn learning_curve(&self) -> LearningCurve {
         self.query_state.curve
     }
 
-    /// Events committed so far.
+    /// Number of events committed so far.
     pub fn events(&self) -> u64 {
         self.events
     }
 
-    /// Rows rejected so far.
+    /// Number of rows rejected so far.
     pub fn rejected_rows(&self) -> u64 {
         self.rejected_rows
     }
 
-    /// Labels rejected so far whose rows were used without them.
+    /// Number of labels rejected so far; their rows were used without them.
     pub fn rejected_labels(&self) -> u64 {
         self.rejected_labels
     }
 
-    /// Columns of the stream so far; 0 before the first usable row.
+    /// Number of columns of the stream so far; 0 before the first usable row.
     pub fn columns(&self) -> usize {
         self.state.as_ref().map_or(0, |b| b.feature_space.cols())
     }
 
-    /// The largest number of columns of a batch that were left out because of [`EngineParams::max_features`].
+    /// Maximum, over all batches, of the number of columns left out because of [`EngineParams::max_features`].
     pub fn dropped_columns(&self) -> usize {
         self.growth.dropped
     }
 
-    /// Samples so far, with the rejected ones.
+    /// Number of rows so far, including rejected ones.
     pub fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// Batches so far.
+    /// Number of batches so far.
     pub fn batches(&self) -> u64 {
         self.batches
     }
 
-    /// The time that was told last.
+    /// Time of the latest tick, in seconds.
     pub fn now(&self) -> u64 {
         self.now
     }
 
-    /// Version of the model.
+    /// Version of the published model.
     pub fn version(&self) -> u64 {
         self.version
     }
 
-    /// True labels remembered.
+    /// Remembered true labels.
     pub fn memory(&self) -> Option<&LabelMemory> {
         self.state.as_ref().map(|b| &b.memory)
     }
@@ -311,12 +318,12 @@ impl Engine {
         self.last_summary
     }
 
-    /// What is remembered of samples without a label.
+    /// Memory of unlabeled samples.
     pub fn transduction(&self) -> Option<&Transduction> {
         self.state.as_ref()?.transduction.as_ref()
     }
 
-    /// Support vectors of the classifier.
+    /// Number of support vectors of the published classifier.
     pub fn support_count(&self) -> usize {
         let published = |b: &StreamState| {
             b.inferred.as_ref().or(b.classifier.as_ref()).map_or(0, StreamClassifier::support_count)
@@ -324,7 +331,8 @@ impl Engine {
         self.state.as_ref().map_or(0, published)
     }
 
-    /// Number of stored samples: labels, exemplars, batches, questions, points.
+    /// Number of stored samples: labels, exemplars, batches, pending queries, awaited labels and points of the
+    /// classifier.
     pub fn stored_samples(&self) -> usize {
         self.state.as_ref().map_or(0, |b| {
             b.memory.len()
@@ -336,12 +344,12 @@ impl Engine {
         })
     }
 
-    /// Numbers of the samples whose query is pending, oldest first.
+    /// Numbers of the samples with a pending query, oldest first.
     pub fn pending_queries(&self) -> Vec<u64> {
         self.state.as_ref().map_or_else(Vec::new, |b| b.pending.of.iter().map(|q| q.sample).collect())
     }
 
-    /// The labeled sample that a pending query compares its sample with; none where the query is for the class.
+    /// Labeled sample with which a pending query compares its sample; `None` for a query about the class.
     pub fn reference_of(&self, sample: u64) -> Option<Reference> {
         let pending = &self.state.as_ref()?.pending;
         pending.of[pending.find(sample)?].question(None, &self.classes).reference
@@ -360,7 +368,7 @@ impl Engine {
     }
 }
 
-/// The generator of draw number `draw`.
+/// Random generator of draw number `draw`.
 fn draw(seed: u64, draw: u64) -> Pcg64 {
     Pcg64::seed_from_u64(seed ^ draw.wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }

@@ -1,11 +1,12 @@
-//! Measured accuracy of the engine, and drift.
+//! Measured accuracy of the engine, and drift detection.
 //!
-//! A label that came by itself, or was asked for at random, is compared with what was predicted when its row arrived, however
-//! late the label comes. Labels of chosen samples are not counted: near the boundary half of them are expected to be wrong.
+//! Every label that no query strategy chose is compared with the prediction made on arrival of its row, however late
+//! the label arrives. Labels of chosen samples are not counted: near the boundary half of the predictions are expected
+//! to be wrong.
 //!
-//! Drift is detected in two sequences: errors among these labels, by the detector that the user chooses (`drift/`), and the
-//! share of rows within the margin (margin density, Sethi & Kantardzic 2017), which needs no label and always has the
-//! windowed test. A change found in one sequence restarts the detector of the other.
+//! Drift is detected in two sequences: in the errors on these labels, by the detector that the user chooses (`drift/`),
+//! and in the share of rows within the margin (margin density, Sethi & Kantardzic 2017), which needs no label and
+//! always uses the windowed test. A change detected in one sequence restarts the detector of the other.
 
 use super::MAX_COUNT;
 use super::drift::{Change, DriftMethod, ErrorDetector, WindowedTest};
@@ -13,37 +14,37 @@ use super::event::{Drift, DriftSign};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// A share that is followed: of all, and of late.
+/// Success rate: over all trials, and as an exponential moving average.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Rate {
-    /// Trials.
+    /// Number of trials.
     pub of: u64,
-    /// Times it was so.
+    /// Number of successes.
     pub yes: u64,
-    /// Share of late: each trial counts 2 % less than the one after it.
+    /// Exponential moving average: each trial counts 2 % less than the next one.
     pub ema: f64,
-    /// What the trials of late weigh.
+    /// Total weight of the trials in the moving average.
     weight: f64,
 }
 
-/// What a trial weighs after the next one.
+/// Factor by which each trial multiplies the weight of the earlier ones.
 const FADE: f64 = 0.98;
 
 impl Rate {
-    /// One more trial.
+    /// Adds a trial.
     pub fn add(&mut self, yes: bool) {
         (self.of, self.yes) = (self.of + 1, self.yes + u64::from(yes));
         self.weight = self.weight * FADE + 1.0;
         self.ema += (f64::from(u8::from(yes)) - self.ema) / self.weight;
     }
 
-    /// The share of all; none without a trial.
+    /// Success rate over all trials; `None` without trials.
     pub fn share(&self) -> Option<f64> {
         (self.of > 0).then(|| self.yes as f64 / self.of as f64)
     }
 }
 
-/// Two ways to label, held against each other where one was right and the other wrong; what is old counts less.
+/// Paired comparison of two predictors, on samples where only one of them was correct, with exponential fading.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct PairedComparison {
     won: f64,
@@ -51,44 +52,44 @@ pub struct PairedComparison {
 }
 
 impl PairedComparison {
-    /// One more sample: whether the first way was right, and the second.
+    /// Adds a sample: whether the first and the second predictor were correct.
     pub fn add(&mut self, first: bool, second: bool) {
         (self.won, self.lost) = (FADE * self.won, FADE * self.lost);
         self.won += f64::from(u8::from(first && !second));
         self.lost += f64::from(u8::from(second && !first));
     }
 
-    /// By how many standard deviations of chance the first way is ahead.
+    /// Lead of the first predictor, in standard deviations under chance.
     pub fn z_score(&self) -> f64 {
         (self.won - self.lost) / (self.won + self.lost + 1.0).sqrt()
     }
 }
 
-/// Measured accuracy and the detectors of drift.
+/// Measured accuracy, and the drift detectors.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StreamMetrics {
-    /// Right, of the labels that were given out.
+    /// Accuracy of the labels in the output.
     pub given: Rate,
-    /// Right, of what the classifier said.
+    /// Accuracy of the classifier.
     pub model: Rate,
-    /// Right, of what transduction said.
+    /// Accuracy of transduction.
     pub transduction: Rate,
-    /// Transduction against the classifier.
+    /// Transduction compared with the classifier.
     pub paired: PairedComparison,
     errors: ErrorDetector,
-    /// None without drift detection.
+    /// Test of the share of rows within the margin; `None` without drift detection.
     margin: Option<WindowedTest>,
-    /// Changes of the stream so far.
+    /// Number of detected changes of the stream.
     pub drifts: u64,
-    /// Batches with improbably many rows unlike all before.
+    /// Number of batches with improbably many rows unlike all earlier ones.
     pub novelty_alarms: u64,
 }
 
-/// Whether the label given to a row was right, and the labels of the sources.
+/// Correctness of the prediction for a row, and of those of the sources.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Outcome {
     pub(super) given: bool,
-    /// Estimated probability, from the arrival of the row, that the given label is right.
+    /// Probability that the predicted label is correct, estimated on arrival of the row.
     pub(super) confidence: f64,
     pub(super) model: Option<bool>,
     pub(super) transduction: Option<bool>,
@@ -108,7 +109,7 @@ impl StreamMetrics {
         }
     }
 
-    /// Counts a label that was not chosen.
+    /// Counts a label that no query strategy chose.
     pub(super) fn label(&mut self, outcome: Outcome, seed: u64) -> Option<Drift> {
         let Outcome { given, confidence, model, transduction } = outcome;
         self.given.add(given);
@@ -130,7 +131,7 @@ impl StreamMetrics {
         Some(self.changed(DriftSign::Margin, change))
     }
 
-    /// Refuses numbers that no stream leads to (a file may say anything).
+    /// Returns an error for values that no stream produces (a file may hold anything).
     pub(super) fn check(&self, method: DriftMethod) -> Result<()> {
         let bounded = |v: f64| (0.0..=1e18).contains(&v);
         let rate = |r: &Rate| {
@@ -143,7 +144,7 @@ impl StreamMetrics {
             && bounded(self.paired.won)
             && bounded(self.paired.lost)
             && self.drifts.max(self.novelty_alarms) <= MAX_COUNT;
-        if fits { Ok(()) } else { Err(Error::State("its rates are not rates".into())) }
+        if fits { Ok(()) } else { Err(Error::State("its accuracy statistics are out of range".into())) }
     }
 
     fn changed(&mut self, sign: DriftSign, change: Change) -> Drift {
@@ -157,11 +158,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_duel_is_won_by_more_than_chance() {
+    fn the_z_score_counts_only_samples_where_one_predictor_is_correct() {
         let mut paired = PairedComparison::default();
         assert_eq!(paired.z_score(), 0.0);
         (0..5).for_each(|_| paired.add(true, true));
-        assert_eq!(paired.z_score(), 0.0, "where both are right nothing is told");
+        assert_eq!(paired.z_score(), 0.0, "samples where both are correct do not count");
         (0..4).for_each(|_| paired.add(true, false));
         assert!(paired.z_score() > 1.0);
         (0..200).for_each(|_| paired.add(false, true));
@@ -169,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_of_late_follow() {
+    fn the_moving_average_follows_recent_trials() {
         let mut r = Rate::default();
         assert_eq!(r.share(), None);
         (0..100).for_each(|_| r.add(true));

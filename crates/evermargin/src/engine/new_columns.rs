@@ -1,17 +1,17 @@
 //! Columns that appear later in a stream become features.
 //!
-//! Problem: a word, a sensor or a category occurs for the first time long after the feature space was estimated. The new
-//! columns stand after the known ones, and rows that were stored before hold 0 there. Their scaling is estimated from the
-//! batch in which they appear, without its outliers, and never shifts: 0 stays 0, so that stored rows, rows of the new batch
-//! and later rows without a value agree about what 0 means. Columns that were constant so far are treated alike when they
-//! vary (`constant_columns.rs`).
+//! Problem: a word, a sensor or a category occurs for the first time long after the feature space was estimated. The
+//! new columns follow the known ones, and rows stored earlier hold 0 there. Their scaling is estimated from the batch
+//! in which they appear, without its outliers. It has no shift, so 0 stays 0 and means the same in stored rows, in rows
+//! of the new batch and in later rows without a value. Columns that were constant so far are treated in the same way
+//! when they start to vary (`constant_columns.rs`).
 //!
-//! Invariant: kernel values of stored rows do not change, because they hold 0 in every new column. Hence the classifier is kept as
-//! it is. The one exception is a width of the radial kernel that was estimated from the data and that more columns change by
-//! more than a factor of [`MAX_WIDTH_CHANGE`]: then the classifier is built again from the remembered labels.
+//! Invariant: kernel values of stored rows do not change, because the rows hold 0 in every new column. Therefore the
+//! classifier is kept. There is one exception: if a width of the radial kernel that was estimated from the data changes
+//! by more than a factor of [`MAX_WIDTH_CHANGE`], the classifier is rebuilt from the remembered labels.
 //!
-//! Departure from the scaling of a first batch: `standard` divides by the root mean square of the values that are not 0, and
-//! `tfidf` counts the documents of the batch in which a column appears.
+//! Departure from the scaling of a first batch: `standard` divides by the root mean square of the values that are not
+//! 0, and `tfidf` counts the documents of the batch in which a column appears.
 
 use super::classifier::StreamClassifier;
 use super::constant_columns::{ColumnSizes, constant_columns};
@@ -27,43 +27,45 @@ use crate::pipeline::options::Gamma;
 use crate::solver::Watch;
 use serde::{Deserialize, Serialize};
 
-/// The maximum number of columns that a sparse stream grows to, unless the parameters set one.
+/// Maximum number of columns that a sparse stream may grow to, unless the parameters set it.
 const MAX_SPARSE: usize = 1 << 20;
 
-/// The same for dense rows, each of which holds every column.
+/// Maximum number of columns that a dense stream may grow to, unless the parameters set it: each row stores every
+/// column.
 const MAX_DENSE: usize = 1 << 12;
 
-/// The factor by which an estimated kernel width must change to replace the present one.
+/// Factor by which an estimated kernel width must change to replace the current one.
 const MAX_WIDTH_CHANGE: f64 = 2.0;
 
-/// The minimum number of rows from which a kernel width is estimated.
+/// Minimum number of rows from which a kernel width is estimated.
 const ENOUGH_ROWS: usize = 20;
 
-/// How the columns of a stream have grown.
+/// Growth of the columns of a stream, and the notes about it so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ColumnGrowth {
-    /// Columns when growth was noted last; 0 if it never was.
+    /// Number of columns at the latest note about growth; 0 before the first one.
     noted: usize,
-    /// The largest number of columns of a batch past the maximum.
+    /// Largest number of columns of a batch that were left out.
     pub dropped: usize,
-    /// Dropped columns when that was noted last.
+    /// Number of dropped columns at the latest note about them.
     dropped_noted: usize,
-    /// Columns that were constant at first and vary now.
+    /// Number of columns that were constant at first and vary now.
     varying: usize,
-    /// The same when it was noted last.
+    /// Number of such columns at the latest note about them.
     varying_noted: usize,
 }
 
 impl ColumnGrowth {
-    /// Refuses counts that no stream has (a file may say anything).
+    /// Returns an error for counts that no stream has (a file may hold anything).
     pub fn check(&self) -> Result<()> {
         let counts = [self.noted, self.dropped, self.dropped_noted, self.varying, self.varying_noted];
         let fits = counts.iter().all(|n| *n as u64 <= MAX_COUNT);
-        if fits { Ok(()) } else { Err(Error::State("its counters of columns".into())) }
+        if fits { Ok(()) } else { Err(Error::State("its column counts are out of range".into())) }
     }
 
-    /// Notes growth once, and again each time the columns have doubled: a vocabulary may grow with every batch.
+    /// Adds a note about growth, and another one only when the number of columns has doubled: a vocabulary may grow
+    /// with every batch.
     fn note(&mut self, before: usize, now: usize, effects: &mut Effects) {
         if now > before && (self.noted == 0 || now >= 2 * self.noted) {
             self.noted = now;
@@ -75,7 +77,7 @@ impl ColumnGrowth {
         }
     }
 
-    /// Counts columns that vary for the first time; noted like growth.
+    /// Counts columns that vary for the first time, with notes like those about growth.
     fn count_varying(&mut self, columns: &[u32], effects: &mut Effects) {
         self.varying += columns.len();
         if !columns.is_empty() && (self.varying_noted == 0 || self.varying >= 2 * self.varying_noted) {
@@ -89,7 +91,7 @@ impl ColumnGrowth {
         }
     }
 
-    /// Counts columns that were left out; noted like growth.
+    /// Counts columns that were left out, with notes like those about growth.
     pub fn drop_columns(&mut self, count: usize, max: usize, effects: &mut Effects) {
         self.dropped = self.dropped.max(count);
         if self.dropped > 0 && (self.dropped_noted == 0 || self.dropped >= 2 * self.dropped_noted) {
@@ -103,23 +105,23 @@ impl ColumnGrowth {
 }
 
 impl EngineParams {
-    /// The maximum number of columns that a stream may grow to. A first batch may have more.
+    /// Maximum number of columns that a stream may grow to. The first batch may have more.
     pub fn column_cap(&self, sparse: bool) -> usize {
         self.max_features.unwrap_or(if sparse { MAX_SPARSE } else { MAX_DENSE })
     }
 }
 
-/// A batch in the columns of the stream.
+/// Batch with the columns of the stream.
 #[derive(Debug)]
 pub(super) struct FittedColumns {
     pub x: Matrix,
-    /// Columns that were left out because there are too many.
+    /// Number of columns that were left out because they exceed the maximum.
     pub dropped: usize,
 }
 
 impl Engine {
-    /// Brings a batch to the columns of the stream, or to more where new ones appear. Sparse rows leave out trailing columns;
-    /// dense rows that do are refused.
+    /// Extends a batch to the columns of the stream, and drops columns beyond the maximum. Sparse rows may have fewer
+    /// columns than the stream; for dense rows this is an error.
     pub(super) fn fit_columns(&self, x: Matrix) -> Result<FittedColumns> {
         let Some(state) = &self.state else { return Ok(FittedColumns { x, dropped: 0 }) };
         let (known, found) = (state.feature_space.cols(), x.cols());
@@ -134,7 +136,7 @@ impl Engine {
         Ok(FittedColumns { x: x.with_cols(cols), dropped: found.saturating_sub(cols) })
     }
 
-    /// Takes columns in that are new or vary for the first time: stored rows hold 0 there.
+    /// Adds columns that are new or vary for the first time; stored rows hold 0 there.
     pub(super) fn grow_space(
         &mut self,
         state: &mut StreamState,
@@ -168,7 +170,7 @@ impl Engine {
         self.growth.count_varying(&varying, effects);
     }
 
-    /// A new version of a classifier that was built again.
+    /// Publishes a new version of a classifier that was rebuilt.
     fn publish_rebuilt(&mut self, state: &StreamState, effects: &mut Effects) {
         if state.classifier.is_some() {
             self.version += 1;
@@ -178,8 +180,8 @@ impl Engine {
 }
 
 impl FeatureSpace {
-    /// The space in which columns of `x`, rows before scaling, that are new or vary for the first time are scaled by
-    /// them; none if there are no such columns.
+    /// Feature space in which the columns of `x` (rows before scaling) that are new or vary for the first time are
+    /// scaled by these rows; `None` if there are no such columns.
     pub fn grown(&self, params: &EngineParams, x: &Matrix) -> Result<Option<Self>> {
         let wide = (x.cols() > self.cols()).then(|| self.widened(x));
         let varied = wide.as_ref().unwrap_or(self).with_varying(x)?;
@@ -188,12 +190,12 @@ impl FeatureSpace {
         Ok(Some(grown))
     }
 
-    /// The space of rows with more columns, of which `x` are the first ones.
+    /// Feature space of rows with more columns; `x` are the first such rows.
     fn widened(&self, x: &Matrix) -> Self {
         let (before, cols) = (self.cols(), x.cols());
         let mut wide = self.clone();
         wide.scaling = with_new_columns(&self.scaling, x.view(), before);
-        // new columns are not shifted, so that those without a value are constant before scaling as well
+        // new columns have no shift, so columns without values are constant before scaling, too
         let empty = constant_columns(&wide.scaling, x.view()).into_iter().filter(|c| *c as usize >= before);
         wide.constant.extend(empty);
         wide.packing.cols = cols;
@@ -228,7 +230,7 @@ impl FeatureSpace {
     }
 }
 
-/// A scaling for more columns than it was fitted on: the known ones are scaled as before.
+/// Extends a scaling to more columns: the known ones are scaled as before.
 fn with_new_columns(scaling: &Scaling, x: MatrixView<'_>, known: usize) -> Scaling {
     let columns: Vec<u32> = (known as u32..x.cols() as u32).collect();
     match scaling {
@@ -282,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn new_columns_are_brought_to_the_size_of_the_known_ones() {
+    fn new_columns_are_scaled_to_the_size_of_the_known_ones() {
         let narrow = Matrix::dense(vec![1.0, 5.0, 3.0, 9.0], 2, 2).unwrap();
         let x = wide(&[1.0, 5.0, -40.0, 3.0, 9.0, 0.0, 2.0, 6.0, 30.0]);
         let factor = |name| match with_new_columns(&Scaling::fit(name, narrow.view()).unwrap(), x.view(), 2) {

@@ -1,21 +1,21 @@
-//! Detection of rows unlike all earlier ones, before any label: the first sign of a new class.
+//! Novelty detection: finds rows unlike all earlier ones without labels, as the first sign of a new class.
 //!
-//! Problem: a class that appears late can lie far from the boundary of the known classes, where no strategy asks. The score of
-//! a row is the smallest squared distance, in the feature space of the kernel, to what is remembered from before the previous
-//! batch: exemplars and labeled rows, at most [`MAX_REFERENCES`] of each, evenly spaced. A row is outside if its score exceeds the
-//! j-th largest of the N scores of the previous batch, where j is one percent of N. The alarm is given if the number of rows
-//! outside is improbable at the level [`LEVEL`].
+//! Problem: a class that appears late can lie far from the boundary of the known classes, where no strategy queries.
+//! The score of a row is the smallest squared distance, in the feature space of the kernel, to the rows remembered from
+//! before the previous batch: exemplars and labeled rows, at most [`MAX_REFERENCES`] of each, evenly spaced. A row is
+//! outside if its score exceeds the j-th largest of the N scores of the previous batch, where j is one percent of N. An
+//! alarm is raised if the number of rows outside is improbable at the level [`LEVEL`].
 //!
-//! The share of rows outside is not known to be j/N: while the rows of both batches are exchangeable, it has the distribution
-//! Beta(j, N − j + 1), so the number of rows outside among n is beta-binomial. This is the binomial test for large N, and keeps
-//! its level when N is small. Both batches are scored against the same rows: the number of exemplars differs from batch to batch,
-//! so stored scores of older batches would not be comparable. Rows of one batch that resemble each other (bursts) violate the
-//! assumption and can cause an alarm.
+//! The share of rows outside is not exactly j/N: if the rows of both batches are exchangeable, it has the distribution
+//! Beta(j, N − j + 1), so the number of rows outside among n is beta-binomial. For large N this is the binomial test,
+//! and it keeps its level when N is small. Both batches are scored against the same rows: the number of exemplars
+//! differs from batch to batch, so stored scores of older batches would not be comparable. Rows of one batch that
+//! resemble each other (bursts) violate the assumption and can cause an alarm.
 //!
-//! A lasting change gives one alarm, because the next batch is compared with one that has it. Batches after one of fewer than
-//! [`MIN_SCORES`] rows are not tested.
+//! A permanent change causes one alarm, because the next batch is compared with a batch after the change. A batch is
+//! not tested if the previous one has fewer than [`MIN_SCORES`] rows.
 //!
-//! Cost: at most 4 · `MAX_REFERENCES` kernel values per row. Nothing is stored but the rows that questions are reserved for.
+//! Cost: at most 4 · `MAX_REFERENCES` kernel values per row. Only the rows with reserved queries are stored.
 
 use super::state::{CurrentBatch, StreamState};
 use super::{Effects, Engine, QueryStrategy};
@@ -25,34 +25,34 @@ use crate::kernel::gram::cross_matrix;
 use crate::solver::Watch;
 use crate::summary::{ExemplarParams, Pool, choose};
 
-/// The maximum number of remembered rows of each kind that a row is compared with.
+/// Maximum number of remembered rows of each kind with which a row is compared.
 const MAX_REFERENCES: usize = 128;
 
-/// The maximum number of rows of the previous batch that are scored.
+/// Maximum number of rows of the previous batch that are scored.
 const MAX_SCORES: usize = 1000;
 
-/// The minimum number of scores of the previous batch to judge by.
+/// Minimum number of scores of the previous batch that a test requires.
 const MIN_SCORES: usize = 50;
 
-/// The number of scores of the previous batch per score above the threshold.
+/// Number of scores of the previous batch per score above the threshold.
 const SCORES_PER_EXCEEDANCE: usize = 100;
 
-/// The probability of a false alarm.
+/// Probability of a false alarm.
 const LEVEL: f64 = 1e-3;
 
-/// Squared distances below this share of the squared lengths are rounding.
+/// Squared distances below this share of the squared lengths are rounding errors.
 const ROUNDING: f64 = 1e-9;
 
-/// The maximum number of rows outside among which representatives are chosen.
+/// Maximum number of rows outside among which representatives are chosen.
 const MAX_CANDIDATES: usize = 256;
 
-/// The maximum number of representatives of a batch.
+/// Maximum number of representatives of a batch.
 const MAX_REPRESENTATIVES: usize = 64;
 
-/// The share of the questions of a batch that is reserved, as a divisor.
+/// One in this many queries of a batch is reserved for novel rows.
 const RESERVED: usize = 5;
 
-/// The rows whose scores are outside those of the previous batch, if they are improbably many; else none.
+/// Rows whose scores exceed those of the previous batch, if they are improbably many; otherwise no rows.
 fn outside(batch: &[f64], mut previous: Vec<f64>) -> Vec<usize> {
     let count = previous.len();
     if count < MIN_SCORES {
@@ -66,7 +66,7 @@ fn outside(batch: &[f64], mut previous: Vec<f64>) -> Vec<usize> {
     if is_improbable { rows } else { Vec::new() }
 }
 
-/// The probability that a beta-binomial number of `n` trials with the parameters `a`, `b` is at least `k`.
+/// Probability that a beta-binomial variable of `n` trials with the parameters `a`, `b` is at least `k`.
 fn tail(n: usize, k: usize, a: usize, b: usize) -> f64 {
     let (count, a, b) = (n as f64, a as f64, b as f64);
     let mut p: f64 = (0..n).map(|i| (b + i as f64) / (a + b + i as f64)).product();
@@ -84,7 +84,7 @@ fn evenly_spaced(n: usize, max: usize) -> Vec<usize> {
     (0..count).map(|i| i * n / count).collect()
 }
 
-/// The smallest squared distance of each row to the references in the feature space of a kernel.
+/// Smallest squared distance of each row to the references, in the feature space of a kernel.
 fn scores(x: &Matrix, references: &Matrix, kernel: Kernel) -> Vec<f64> {
     let own = |row| kernel.eval(row, row);
     let (rows, points) = (x.view(), references.view());
@@ -122,7 +122,7 @@ fn scores(x: &Matrix, references: &Matrix, kernel: Kernel) -> Vec<f64> {
 }
 
 impl Engine {
-    /// Rows of a batch that are unlike all earlier ones, if they are improbably many; a note says so.
+    /// Rows of a batch that are unlike all earlier ones, if they are improbably many; adds a note in that case.
     pub(super) fn novel_rows(&self, state: &StreamState, x: &Matrix, effects: &mut Effects) -> Vec<usize> {
         let previous = state.current.x.view();
         if !self.params.novelty || x.rows() == 0 || previous.rows() < MIN_SCORES {
@@ -150,7 +150,7 @@ impl Engine {
         rows
     }
 
-    /// Representatives of novel rows without a label: those that a part of the questions of the batch is reserved for.
+    /// Representatives of the unlabeled novel rows, for which queries of the batch are reserved.
     pub(super) fn reserve_queries(
         &self,
         current: &CurrentBatch,
@@ -170,14 +170,14 @@ impl Engine {
         let x = current.x.view().select(&rows);
         let how = ExemplarParams { kernel, ..Default::default() };
         let picks = choose(&how, &Pool::of(x.view()), count, watch);
-        // a kernel that cannot compare these rows: any do
+        // if the kernel cannot compare these rows, the first ones are chosen
         let picks = picks.map_or_else(|_| (0..rows.len()).collect(), |p| p.order);
         picks.into_iter().take(count).map(|p| rows[p] as u32).collect()
     }
 }
 
 impl CurrentBatch {
-    /// The novel rows of the batch that are still to be asked about.
+    /// Novel rows of the batch that were not queried yet and have no label.
     pub(super) fn reserved(&self) -> Vec<usize> {
         let open = |row: &usize| self.truth[*row].is_none() && !self.asked[*row];
         self.novel.iter().map(|&row| row as usize).filter(open).collect()
@@ -190,7 +190,7 @@ mod tests {
     use rand::{RngExt, SeedableRng};
     use rand_pcg::Pcg64;
 
-    /// The beta-binomial tail by numeric integration of binomial tails over the beta density.
+    /// Compares the tail with the numeric integral of binomial tails over the beta density.
     #[test]
     fn tail_equals_the_integral_of_binomial_tails() {
         for (n, k, a, b) in [(20, 3, 2, 99), (50, 1, 1, 50), (100, 9, 10, 991), (5, 5, 3, 7), (30, 0, 1, 60)]
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn exchangeable_scores_alarm_no_more_often_than_the_level() {
+    fn exchangeable_scores_cause_alarms_at_most_at_the_level() {
         let mut alarms = 0;
         for seed in 0..40 {
             let mut rng = Pcg64::seed_from_u64(seed);

@@ -1,4 +1,4 @@
-//! A batch arrives: it is labeled, then its own labels are looked at.
+//! Arrival of a batch: it is labeled, and only then the labels that came with it are used.
 
 use super::classes::Place;
 use super::classifier::StreamClassifier;
@@ -24,9 +24,9 @@ impl Engine {
         self.rejected_rows += batch.skipped.len() as u64;
         self.outside = batch.outside;
         match (self.state.take(), batch.feature_space.clone()) {
-            (None, None) => self.pass_over(&batch, effects),
+            (None, None) => self.count_unusable_batch(&batch, effects),
             (None, Some(feature_space)) => {
-                let mut state = self.begin(feature_space);
+                let mut state = self.empty_state(feature_space);
                 self.label_and_store(&mut state, batch, effects, watch);
                 self.state = Some(state);
             }
@@ -46,8 +46,8 @@ impl Engine {
         self.ask(effects, watch);
     }
 
-    /// Counts a batch of which no row is usable, before any was.
-    fn pass_over(&mut self, batch: &PreparedBatch, effects: &mut Effects) {
+    /// Counts a batch without usable rows that arrives before the first usable row.
+    fn count_unusable_batch(&mut self, batch: &PreparedBatch, effects: &mut Effects) {
         self.rows += batch.rows as u64;
         self.batches += 1;
         (self.budget_usage.batch, self.budget_usage.checks) = (0, 0);
@@ -55,8 +55,8 @@ impl Engine {
         effects.rejected.clone_from(&batch.rejected);
     }
 
-    /// Nothing stored yet.
-    fn begin(&self, feature_space: FeatureSpace) -> StreamState {
+    /// State without stored samples.
+    fn empty_state(&self, feature_space: FeatureSpace) -> StreamState {
         let (cols, sparse) = (feature_space.cols(), feature_space.sparse);
         let transduction = self.params.transduction.as_ref();
         StreamState {
@@ -73,7 +73,7 @@ impl Engine {
         }
     }
 
-    /// Moves what is stored into another feature space, where the classifier is made anew.
+    /// Moves all stored rows to another feature space and rebuilds the classifier there.
     fn change_feature_space(
         &mut self,
         state: &mut StreamState,
@@ -88,7 +88,7 @@ impl Engine {
         };
         effects.notes.push(note.into());
         state.move_to(feature_space);
-        state.classifier = None; // nothing that it knows holds in another space
+        state.classifier = None; // its parameters do not apply in another space
         self.rebuild_classifier(state, watch);
         if state.classifier.is_some() {
             self.version += 1;
@@ -96,7 +96,7 @@ impl Engine {
         }
     }
 
-    /// A batch is labeled, then its own labels are looked at.
+    /// Predicts the labels of a batch, stores it, and then learns the labels that came with it.
     fn label_and_store(
         &mut self,
         state: &mut StreamState,
@@ -135,30 +135,30 @@ impl Engine {
         };
         effects.labels = state.current.with_skipped(given);
         effects.rejected = rejected;
-        let mut fresh = Vec::new();
+        let mut labeled_rows = Vec::new();
         for (row, name) in labels.iter().enumerate() {
             let Some(name) = name else { continue };
             let class = self.class(state, name, effects);
             if let Some(drift) = self.record_outcome(state.current.predictions[row], class) {
                 effects.drift = Some(drift);
             }
-            fresh.push(row);
+            labeled_rows.push(row);
         }
-        // numbers of classes may have changed while names came in
+        // a new class may have changed the numbers of the others
         for (row, name) in labels.iter().enumerate() {
             state.current.truth[row] = name.as_deref().and_then(|n| self.classes.find(n));
         }
         state.current.novel = self.reserve_queries(&state.current, &novel, state.feature_space.kernel, watch);
-        for &row in &fresh {
+        for &row in &labeled_rows {
             let Some(class) = state.current.truth[row] else { continue };
             let sample = state.current.sample_of(row);
             let labeled = LabeledSample { sample, class, batch: self.batches, why: None, follows: None };
             state.memory.push(state.current.x.view().row(row), labeled);
             self.query_state.curve.add_label();
         }
-        self.learn_recent(state, fresh.len(), watch);
+        self.learn_recent(state, labeled_rows.len(), watch);
         self.infer_from_pairs(state, &[], effects, watch);
-        self.thin(state, watch);
+        self.evict_labels(state, watch);
     }
 
     pub(super) fn labeled_rows<'a>(
@@ -170,7 +170,7 @@ impl Engine {
         LabeledRows { x: state.memory.rows(), class, classes: self.classes.len(), shares }
     }
 
-    /// The number of a class, new or not.
+    /// Number of a class, which is added if it is new.
     pub(super) fn class(&mut self, state: &mut StreamState, name: &str, effects: &mut Effects) -> u32 {
         match self.classes.place(name) {
             Place::Existing(class) => class,
@@ -191,7 +191,8 @@ impl Engine {
         }
     }
 
-    /// A label that was not chosen is held against what was said.
+    /// Compares a label that no query strategy chose with the predictions for its row. Returns the drift it reveals, if
+    /// any.
     pub(super) fn record_outcome(&mut self, predictions: RowPrediction, class: u32) -> Option<Drift> {
         self.unchosen[class as usize] += 1;
         let given = predictions.given?;
@@ -209,7 +210,7 @@ impl Engine {
         drift
     }
 
-    /// Learns the last `count` labels, or rebuilds the classifier if the classes have changed.
+    /// Learns the latest `count` labels, or rebuilds the classifier if the set of classes with labels has changed.
     pub(super) fn learn_recent(&mut self, state: &mut StreamState, count: usize, watch: &dyn Watch) {
         if count == 0 {
             return;
@@ -217,8 +218,8 @@ impl Engine {
         state.current.has_new_labels = true;
         state.current.on_arrival = None;
         let n = state.memory.len();
-        let knows = |c: &StreamClassifier| c.knows(&state.memory, self.classes.len());
-        if !state.classifier.as_ref().is_some_and(knows) {
+        let matches = |c: &StreamClassifier| c.matches_classes(&state.memory, self.classes.len());
+        if !state.classifier.as_ref().is_some_and(matches) {
             return self.rebuild_classifier(state, watch);
         }
         let rows: Vec<usize> = (n - count..n).collect();
@@ -229,12 +230,13 @@ impl Engine {
         }
     }
 
-    /// Rebuilds the classifier after a change of remembered labels; the published one keeps its inferred labels.
+    /// Rebuilds the classifier after remembered labels were changed; the published classifier keeps its inferred
+    /// labels.
     pub(super) fn replace_labels(&self, state: &mut StreamState, watch: &dyn Watch) {
         let inferred = state.inferred.take();
         self.rebuild_classifier(state, watch);
-        let knows = |c: &StreamClassifier| c.knows(&state.memory, self.classes.len());
-        if let Some(mut inferred) = inferred.filter(knows) {
+        let matches = |c: &StreamClassifier| c.matches_classes(&state.memory, self.classes.len());
+        if let Some(mut inferred) = inferred.filter(matches) {
             let (now, classes) = (self.batches, &self.classes);
             let learned = inferred.replace_labels(&state.memory, now, classes, &self.params, watch);
             self.failures.ok(Step::Learning, learned);

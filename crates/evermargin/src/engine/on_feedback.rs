@@ -1,4 +1,4 @@
-//! Feedback of annotators: answers, corrections, withdrawn labels.
+//! Feedback from annotators: answers, skipped queries, corrections and withdrawn labels.
 
 use super::params::PairwiseQueries;
 use super::state::StreamState;
@@ -34,10 +34,10 @@ impl Engine {
         self.remember_label(state, sample, row.view().row(0), class, (Some(asked.why), None), watch);
         self.infer_from_pairs(state, &[sample], effects, watch);
         self.replace_answered(state, effects);
-        self.thin(state, watch);
+        self.evict_labels(state, watch);
     }
 
-    /// Remembers a label and learns it.
+    /// Stores a label and learns it.
     pub(super) fn remember_label(
         &mut self,
         state: &mut StreamState,
@@ -58,11 +58,11 @@ impl Engine {
     pub(super) fn skip(&mut self, sample: u64, effects: &mut Effects, watch: &dyn Watch) {
         let Some(mut state) = self.state.take() else { return };
         if let Some(at) = state.pending.find(sample) {
-            let by_name = state.pending.of[at].reference.is_none();
-            let compares = by_name
+            let asks_for_class = state.pending.of[at].reference.is_none();
+            let becomes_comparison = asks_for_class
                 && self.params.pairwise_queries == PairwiseQueries::AfterSkip
                 && self.are_new_classes_rare(&state);
-            if !compares || !self.make_comparison(&mut state, at, effects) {
+            if !becomes_comparison || !self.make_comparison(&mut state, at, effects) {
                 state.pending.remove(at);
             }
         }
@@ -83,7 +83,7 @@ impl Engine {
         self.replace_labels(&mut state, watch);
         self.infer_from_pairs(&mut state, &[sample], effects, watch);
         self.replace_answered(&mut state, effects);
-        self.thin(&mut state, watch);
+        self.evict_labels(&mut state, watch);
         self.state = Some(state);
         self.publish(effects);
     }
@@ -102,7 +102,7 @@ impl Engine {
         self.replace_labels(&mut state, watch);
         self.infer_from_pairs(&mut state, &partners, effects, watch);
         self.drop_reference(&mut state, sample, effects);
-        self.thin(&mut state, watch);
+        self.evict_labels(&mut state, watch);
         self.state = Some(state);
         self.publish(effects);
     }

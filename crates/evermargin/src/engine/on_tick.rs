@@ -1,4 +1,4 @@
-//! A batch is closed: the classifier is solved, the past summarized, what is old forgotten.
+//! End of a batch: the classifier is optimized, the past is summarized, and old labels are forgotten.
 
 use super::failures::Step;
 use super::labeling::LabeledBatch;
@@ -15,7 +15,7 @@ const MIN_KEPT_LABELS: usize = 50;
 const MIN_KEPT_PER_CLASS: usize = 10;
 
 impl Engine {
-    /// The batch is done with.
+    /// Closes the current batch if it is still open.
     pub(super) fn close(&mut self, effects: &mut Effects, watch: &dyn Watch) {
         let Some(mut state) = self.state.take() else { return };
         if !state.current.closed {
@@ -70,7 +70,7 @@ impl Engine {
         }
     }
 
-    /// Summarizes the past; the samples of the batch without a label are the last batch now.
+    /// Summarizes the past; the unlabeled samples of this batch become the previous batch.
     pub(super) fn absorb(
         &mut self,
         state: &mut StreamState,
@@ -82,7 +82,7 @@ impl Engine {
         let shares = self.given_shares().unwrap_or_else(|| self.label_sources.shares.clone());
         let unlabeled: Vec<usize> =
             (0..state.current.x.rows()).filter(|&i| state.current.truth[i].is_none()).collect();
-        // without labels by transduction there is nothing to compare with, and the summary is as large as it may be
+        // Without labels by transduction to compare against, the full summary is kept.
         let given: Option<Vec<TransductiveLabel>> = unlabeled
             .iter()
             .map(|&i| {
@@ -100,7 +100,7 @@ impl Engine {
         state.transduction = Some(t);
     }
 
-    /// Drops labels that are to be forgotten.
+    /// Forgets old labels according to the parameter `forget`, and rebuilds the classifier.
     pub(super) fn forget(&mut self, state: &mut StreamState, drifted: bool, watch: &dyn Watch) {
         let (n, labeled) = (state.memory.len(), state.memory.labeled());
         let keep: Vec<usize> = match self.params.forget {

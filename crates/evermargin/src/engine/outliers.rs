@@ -1,33 +1,34 @@
-//! Rows far outside all others, which do not decide how a stream is scaled.
+//! Outliers: rows far from all others, which must not influence the scaling of a stream.
 //!
 //! The spread of a column is the 90 % quantile of the distances of its values from their median, over the values that
-//! differ from it. A row is an outlier if a value is more than [`FAR`] spreads from the median of its column. Heavy tails
-//! stay within that: of log-normal values with σ = 2, whose spread is 13 times their median, 2 in 10 000 do not. Columns
-//! with more extreme tails raise the factor, until at most a tenth of the rows are outliers. A column that is 0 but for a
-//! few values (rare counts) has no spread and no outliers.
+//! differ from it. A row is an outlier if a value is more than [`FAR`] spreads from the median of its column. Heavy
+//! tails stay within that distance: of log-normal values with σ = 2, whose spread is 13 times their median, 2 in 10,000
+//! exceed it. For columns with heavier tails the factor is increased until at most a tenth of the rows are outliers. A
+//! column that is 0 except for a few values (rare counts) has no spread and no outliers.
 //!
-//! Outliers are set aside when a feature space is estimated and for no other purpose: they are rejected or stored by the
-//! same rule as rows of later batches.
+//! Outliers are omitted only when a feature space is estimated: they are rejected or stored by the same rule as rows of
+//! later batches.
 
 use crate::data::MatrixView;
 
-/// Spreads from the median beyond which a value is far outside.
+/// Distance from the median, in spreads, beyond which a value is an outlier.
 const FAR: f64 = 100.0;
 
-/// Values that differ from the median by less than this share of it are equal to it.
+/// Values that differ from the median by less than this share of it count as equal to it.
 const ROUNDING: f64 = 1e-9;
 
-/// The minimum number of rows, and of values that differ from the median, to judge by.
+/// Minimum number of rows, and of values that differ from the median, for an estimate of the spread.
 const ENOUGH: usize = 4;
 
-/// The number of rows of which half must differ from the median, at most, to judge by.
+/// Half of the rows must differ from the median for an estimate of the spread, or half of this number if there are more
+/// rows.
 const MANY: usize = 20;
 
-/// The medians and spreads of the columns of some rows.
+/// Medians and spreads of the columns of some rows.
 #[derive(Debug)]
 pub(super) struct TypicalRange {
     median: Vec<f64>,
-    /// Infinite where nothing is known.
+    /// Spread of each column; infinite if it cannot be estimated.
     spread: Vec<f64>,
 }
 
@@ -54,7 +55,7 @@ impl TypicalRange {
         (0..x.rows()).filter(|&i| distance[i] <= far).collect()
     }
 
-    /// The largest distance of a value of a row from the median of its column, in spreads. Values that a sparse row
+    /// Largest distance of a value of a row from the median of its column, in spreads. Values that a sparse row
     /// does not hold are 0, which is no outlier.
     fn distance(&self, x: MatrixView<'_>, row: usize) -> f64 {
         let mut largest = 0.0f64;
@@ -102,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn an_outlier_is_found_in_columns_of_any_unit() {
+    fn outliers_are_found_in_columns_of_any_unit() {
         for (middle, size) in [(0.0, 1.0), (300.0, 1.0), (0.0, 1e-9), (-1.7e9, 1e3)] {
             let values = |odd: f64| {
                 (0..50).map(move |i| if i == 7 { odd } else { middle + size * (f64::from(i) - 24.0) })

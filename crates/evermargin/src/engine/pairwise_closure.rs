@@ -1,34 +1,35 @@
-//! The labels that pairwise constraints imply, and the classes that they exclude.
+//! Closure of pairwise constraints: the labels that they imply, and the classes that they exclude.
 //!
-//! Problem: given must-links, cannot-links, the true classes of some samples and the number of classes, find the samples whose
-//! class is determined. Must-links are an equivalence relation, so samples fall into groups. A group with a known class gives
-//! it to its members and excludes it for every group that a cannot-link connects; a group for which all classes but one
-//! are excluded has that class, and so on until nothing changes.
+//! Problem: given must-links, cannot-links, the true classes of some samples and the number of classes, find the
+//! samples whose class is determined. Must-links are an equivalence relation, so they divide the samples into groups.
+//! The members of a group with a known class have that class, and it is excluded for every group connected by a
+//! cannot-link. A group for which all classes but one are excluded has the remaining class. This is repeated until
+//! nothing changes.
 //!
-//! Departures: this is unit propagation. It is sound, and complete for two classes and where every cannot-link has a side whose
-//! class is known, which comparisons with labeled samples guarantee. Otherwise completeness would be graph coloring (NP-hard). Statements
-//! that contradict each other imply nothing within their group.
+//! Departures: this is unit propagation. It is sound. It is complete for two classes, and also if the class of one side
+//! of every cannot-link is known, which holds for comparisons with labeled samples. In general, completeness would
+//! require solving graph coloring (NP-hard). Statements that contradict each other imply nothing within their group.
 
 use std::collections::BTreeSet;
 
-/// Classes that pairs imply, and classes that they exclude.
+/// Classes that pairs imply and exclude.
 pub(super) struct Implications {
     /// Samples of pairs, ascending.
     samples: Vec<u64>,
-    /// The group of each sample: its must-links.
+    /// Group of each sample, connected by must-links.
     group: Vec<usize>,
-    /// Samples with the same number are connected by pairs of any kind.
+    /// Component of each sample, connected by pairs of any kind.
     component: Vec<usize>,
-    /// The class of each group, and the sample from which it follows.
+    /// Class of each group, and a sample from whose label it follows.
     class: Vec<Option<(u32, u64)>>,
-    /// The classes of each group that cannot-links exclude.
+    /// Classes of each group that cannot-links exclude.
     excluded: Vec<BTreeSet<u32>>,
-    /// Which groups contradict themselves: by a cannot-link within, or by two known classes.
+    /// Whether each group contains a contradiction: a cannot-link within the group, or two known classes.
     contradicted: Vec<bool>,
 }
 
 impl Implications {
-    /// `known` has the true class of some samples, `classes` is the number of classes.
+    /// Computes the closure. `known` holds the true class of some samples, `classes` is the number of classes.
     pub fn new(pairs: &[(u64, u64, bool)], known: &[(u64, u32)], classes: usize) -> Self {
         let mut samples: Vec<u64> = pairs.iter().flat_map(|p| [p.0, p.1]).collect();
         samples.sort_unstable();
@@ -41,13 +42,13 @@ impl Implications {
         let class = vec![None; samples.len()];
         let contradicted = vec![false; samples.len()];
         let mut found = Self { samples, group, component, class, excluded, contradicted };
-        found.adopt(known, &pairs);
+        found.set_known_classes(known, &pairs);
         found.propagate(&pairs, classes);
         found
     }
 
-    /// Gives groups their known class, unless they contradict themselves.
-    fn adopt(&mut self, known: &[(u64, u32)], pairs: &[(usize, usize, bool)]) {
+    /// Sets the known class of each group without a contradiction.
+    fn set_known_classes(&mut self, known: &[(u64, u32)], pairs: &[(usize, usize, bool)]) {
         for &(sample, class) in known {
             let Ok(at) = self.samples.binary_search(&sample) else { continue };
             let group = self.group[at];
@@ -66,7 +67,7 @@ impl Implications {
         }
     }
 
-    /// Excludes and eliminates in rounds, so that the order of the pairs does not matter.
+    /// Propagates exclusions and eliminations in rounds, so that the order of the pairs does not matter.
     fn propagate(&mut self, pairs: &[(usize, usize, bool)], classes: usize) {
         let apart: Vec<(usize, usize)> =
             pairs.iter().filter(|p| !p.2).map(|p| (self.group[p.0], self.group[p.1])).collect();
@@ -107,7 +108,7 @@ impl Implications {
         self.samples.binary_search(&sample).ok()
     }
 
-    /// The class of a sample, and a sample from whose label it follows.
+    /// Implied class of a sample, and a sample from whose label it follows.
     pub fn class(&self, sample: u64) -> Option<(u32, u64)> {
         self.class[self.group[self.at(sample)?]]
     }
@@ -117,7 +118,7 @@ impl Implications {
         self.at(sample).map_or_else(BTreeSet::new, |at| self.excluded[self.group[at]].clone())
     }
 
-    /// Whether the group of a sample contradicts itself, or has a class that a cannot-link excludes.
+    /// Whether the group of a sample contains a contradiction, or has a class that a cannot-link excludes.
     pub fn contradicts(&self, sample: u64) -> bool {
         let Some(group) = self.at(sample).map(|at| self.group[at]) else { return false };
         self.contradicted[group] || self.class[group].is_some_and(|c| self.excluded[group].contains(&c.0))
@@ -130,7 +131,7 @@ impl Implications {
     }
 }
 
-/// The smallest member of the set of each of `n` items, by union-find with path halving.
+/// Smallest member of the connected set of each of `n` items, by union-find with path halving.
 fn roots<'p>(n: usize, pairs: impl Iterator<Item = &'p (usize, usize, bool)>) -> Vec<usize> {
     fn root(parent: &mut [usize], mut item: usize) -> usize {
         while parent[item] != item {
@@ -164,7 +165,7 @@ mod tests {
         (0..classes.pow(n as u32)).map(assignment).filter(agrees).collect()
     }
 
-    /// Random statements about a hidden truth, compared with all assignments that agree with them.
+    /// Compares random consistent statements with all assignments of classes that satisfy them.
     #[test]
     fn a_label_follows_exactly_if_every_consistent_assignment_has_it() {
         let rng = &mut Pcg64::seed_from_u64(7);
@@ -179,7 +180,7 @@ mod tests {
             for _ in 0..rng.random_range(1..9) {
                 let (a, b) = (rng.random_range(0..n), rng.random_range(0..n));
                 let same = truth[a] == truth[b];
-                // Beyond two classes a cannot-link needs a side with a known class.
+                // With more than two classes, one side of a cannot-link must have a known class.
                 if a != b && (same || classes == 2 || a.min(b) < named) {
                     pairs.push((a.min(b) as u64, a.max(b) as u64, same));
                 }
@@ -197,7 +198,7 @@ mod tests {
                 let excluded = implied.excluded(sample);
                 assert!(excluded.is_disjoint(&possible), "{round}: {sample} in {pairs:?}, {known:?}");
                 if found.is_none() {
-                    // Nothing else is ruled out.
+                    // No other classes are excluded.
                     assert_eq!(
                         excluded.len() + possible.len(),
                         classes as usize,
@@ -211,9 +212,9 @@ mod tests {
         assert!(counts.iter().all(|c| *c > 1000), "{counts:?} open, known, implied");
     }
 
-    /// Statements of any kind, also beyond what unit propagation decides: what is found is right.
+    /// Soundness also where unit propagation is incomplete: every class it finds is the true one.
     #[test]
-    fn no_label_is_found_that_does_not_follow() {
+    fn every_implied_label_is_correct() {
         let rng = &mut Pcg64::seed_from_u64(8);
         for _ in 0..2000 {
             let classes: u32 = rng.random_range(2..4);
@@ -236,17 +237,17 @@ mod tests {
     }
 
     #[test]
-    fn contradictions_imply_nothing_in_their_group_and_end() {
+    fn contradictions_imply_nothing_in_their_group_and_propagation_ends() {
         let class = |pairs: &[(u64, u64, bool)], known: &[(u64, u32)], sample| {
             Implications::new(pairs, known, 2).class(sample).map(|f| f.0)
         };
         // One group with two classes, and a sample that depends on it.
         let chain = [(0, 1, true), (1, 2, true), (2, 3, false)];
         assert_eq!([1, 3].map(|s| class(&chain, &[(0, 0), (2, 1)], s)), [None, None]);
-        // The same and different at once.
+        // Two samples are stated to be of the same class and of different classes.
         let circle = [(0, 1, true), (1, 2, true), (0, 2, false)];
         assert_eq!(class(&circle, &[(0, 0)], 1), None);
-        // All classes excluded: perhaps a new one.
+        // All known classes are excluded: the class may be a new one.
         assert_eq!(class(&[(0, 2, false), (1, 2, false)], &[(0, 0), (1, 1)], 2), None);
         // Propagation along an odd cycle of cannot-links ends.
         let odd = [(0, 1, false), (1, 2, false), (0, 2, false)];

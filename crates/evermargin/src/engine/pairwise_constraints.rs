@@ -1,7 +1,8 @@
-//! Pairwise constraints: pairs of samples of one class (must-link) or of two classes (cannot-link), as annotators stated them.
+//! Pairwise constraints: pairs of samples of one class (must-link) or of two classes (cannot-link), as annotators
+//! stated them.
 //!
-//! Invariants: at most [`MAX_PAIRS`] pairs, the oldest are dropped; classes are kept for samples of pairs only. Their
-//! implications are computed in `pairwise_closure.rs`.
+//! Invariants: at most [`MAX_PAIRS`] pairs, beyond which the oldest are dropped; classes are stored only for samples of
+//! pairs. Their implications are computed in `pairwise_closure.rs`.
 
 use super::pairwise_closure::Implications;
 use crate::error::{Error, Result};
@@ -11,14 +12,14 @@ use std::collections::BTreeSet;
 /// Maximum number of pairs.
 const MAX_PAIRS: usize = 10_000;
 
-/// Pairs, and the classes that people gave their samples.
+/// Pairs, and the classes that annotators gave their samples.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PairwiseConstraints {
-    /// In the order in which they were stated; the smaller sample comes first.
+    /// Pairs in the order in which they were stated: smaller sample, larger sample, whether their classes are the same.
     pairs: Vec<(u64, u64, bool)>,
-    /// True classes of samples of pairs, by sample. They outlast the label memory: the reference of a comparison may be
-    /// forgotten.
+    /// True classes of samples of pairs, by sample. They are kept even if the label memory forgets the label, for
+    /// example of the reference of a comparison.
     known: Vec<(u64, u32)>,
     /// Number of classes when labels were last inferred: elimination depends on it.
     classes: usize,
@@ -41,12 +42,12 @@ impl PairwiseConstraints {
         self.pairs.is_empty()
     }
 
-    /// Whether a pair names the sample.
+    /// Whether the sample is part of a pair.
     pub fn names(&self, sample: u64) -> bool {
         self.pairs.iter().any(|p| p.0 == sample || p.1 == sample)
     }
 
-    /// Keeps the true class of a sample if a pair names it.
+    /// Stores the true class of a sample if it is part of a pair.
     pub fn set_class(&mut self, sample: u64, class: u32) {
         match self.known.binary_search_by_key(&sample, |k| k.0) {
             Ok(at) => self.known[at].1 = class,
@@ -60,7 +61,7 @@ impl PairwiseConstraints {
         self.known.binary_search_by_key(&sample, |k| k.0).ok().map(|at| self.known[at].1)
     }
 
-    /// Notes the number of classes; returns whether it has changed.
+    /// Stores the number of classes; returns whether it has changed.
     pub fn set_class_count(&mut self, classes: usize) -> bool {
         std::mem::replace(&mut self.classes, classes) != classes
     }
@@ -91,18 +92,18 @@ impl PairwiseConstraints {
         self.forget_classes();
     }
 
-    /// Keeps the classes of samples that a pair names.
+    /// Removes the classes of samples that are no longer part of a pair.
     fn forget_classes(&mut self) {
         let named: BTreeSet<u64> = self.pairs.iter().flat_map(|p| [p.0, p.1]).collect();
         self.known.retain(|(sample, _)| named.contains(sample));
     }
 
-    /// Renumbers the classes.
+    /// Changes the number of class c to `now[c]`.
     pub fn renumber(&mut self, now: &[u32]) {
         self.known.iter_mut().for_each(|(_, class)| *class = now[*class as usize]);
     }
 
-    /// Refuses pairs that nobody can have stated (a file may hold any).
+    /// Returns an error for pairs that cannot have been stated (a file may hold anything).
     pub fn check(&self, rows: u64, classes: usize) -> Result<()> {
         let pairs: BTreeSet<(u64, u64)> = self.pairs.iter().map(|p| (p.0, p.1)).collect();
         let named: BTreeSet<u64> = self.pairs.iter().flat_map(|p| [p.0, p.1]).collect();
@@ -112,7 +113,7 @@ impl PairwiseConstraints {
             && self.known.is_sorted_by(|a, b| a.0 < b.0)
             && self.known.iter().all(|(sample, c)| named.contains(sample) && (*c as usize) < classes)
             && self.classes <= classes;
-        if fits { Ok(()) } else { Err(Error::State("its pairs are not of its samples and classes".into())) }
+        if fits { Ok(()) } else { Err(Error::State("its pairs do not match its samples and classes".into())) }
     }
 }
 
@@ -121,14 +122,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pairs_have_no_order_and_a_cap() {
+    fn pairs_are_unordered_and_limited_in_number() {
         let mut r = PairwiseConstraints::default();
         r.add(5, 2, true);
         r.add(2, 5, false);
         assert_eq!(r.pairs, [(2, 5, false)]);
         r.set_class(2, 0);
         r.set_class(3, 0);
-        assert_eq!((r.class(2), r.class(3)), (Some(0), None), "classes of samples of pairs only");
+        assert_eq!((r.class(2), r.class(3)), (Some(0), None), "only samples of pairs have a stored class");
         (10..10 + 2 * MAX_PAIRS as u64).for_each(|k| r.add(k, k + 1, true));
         assert_eq!((r.pairs.len(), r.class(2)), (MAX_PAIRS, None));
         r.check(1 << 20, 1).unwrap();
@@ -137,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn pairs_that_nobody_stated_are_refused() {
+    fn check_refuses_pairs_that_cannot_have_been_stated() {
         let good = PairwiseConstraints {
             pairs: vec![(1, 4, true), (1, 2, false)],
             known: vec![(1, 0), (4, 1)],

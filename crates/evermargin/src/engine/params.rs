@@ -1,4 +1,4 @@
-//! How the engine is set up: plain data with defaults, checked once.
+//! Parameters of the engine: plain data with defaults, checked once.
 
 use super::drift::DriftMethod;
 use super::label_sources::Source;
@@ -16,32 +16,34 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// How samples to ask about are chosen.
+/// Strategy for choosing the samples to query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum QueryStrategy {
-    /// The nearest to the boundary of a small random pool of the batch.
+    /// The sample nearest to the boundary in a small random pool of the batch.
     SmallPool,
-    /// The nearest to the boundary of the whole batch.
+    /// The sample nearest to the boundary in the whole batch.
     Margin,
-    /// Near the boundary and unlike each other.
+    /// Samples near the boundary and unlike each other.
     Diverse,
-    /// SUBMOD-ACTV: ambiguous or far from all labels, unlike each other; [`SubmodWeights`] says how much density counts.
+    /// SUBMOD-ACTV: samples that are ambiguous or far from all labels, and unlike each other; [`SubmodWeights`] weights
+    /// density.
     Submod,
-    /// A bandit chooses among random, small pool, diverse and SUBMOD-ACTV by how often answers contradict the classifier.
+    /// A bandit that chooses among random, small pool, diverse and SUBMOD-ACTV by the fraction of answers that
+    /// contradict the classifier.
     Bandit,
-    /// Any.
+    /// Samples drawn at random.
     Random,
-    /// Nobody is asked.
+    /// No queries.
     None,
 }
 
 impl QueryStrategy {
-    /// All of them.
+    /// All values.
     pub const ALL: [Self; 7] =
         [Self::SmallPool, Self::Margin, Self::Diverse, Self::Submod, Self::Bandit, Self::Random, Self::None];
 
-    /// The name a user writes.
+    /// Name in parameters and files.
     pub fn name(self) -> &'static str {
         match self {
             Self::SmallPool => "small-pool",
@@ -76,10 +78,10 @@ pub enum SubmodWeights {
 }
 
 impl SubmodWeights {
-    /// All of them.
+    /// All values.
     pub const ALL: [Self; 3] = [Self::Dense, Self::Outliers, Self::Learned];
 
-    /// The name a user writes.
+    /// Name in parameters and files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Dense => "dense",
@@ -97,23 +99,24 @@ impl FromStr for SubmodWeights {
     }
 }
 
-/// When a sample is compared with a labeled one instead of asking for its class.
+/// Rule for comparing a sample with a labeled one instead of asking for its class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PairwiseQueries {
-    /// By [`super::Event::Compare`].
+    /// Only on request, by [`super::Event::Compare`].
     OnRequest,
-    /// Also when a question for the class is skipped, as soon as new classes are rare.
+    /// Also when a query about the class is skipped, once new classes are rare.
     AfterSkip,
-    /// From the beginning, as soon as new classes are rare; after two classes that it is not, the class is asked for.
+    /// Instead of the query about the class, once new classes are rare. After two "different" answers the class is
+    /// asked for.
     Always,
 }
 
 impl PairwiseQueries {
-    /// All of them.
+    /// All values.
     pub const ALL: [Self; 3] = [Self::OnRequest, Self::AfterSkip, Self::Always];
 
-    /// The name a user writes.
+    /// Name in parameters and files.
     pub fn name(self) -> &'static str {
         match self {
             Self::OnRequest => "on-request",
@@ -131,27 +134,27 @@ impl FromStr for PairwiseQueries {
     }
 }
 
-/// The value with a name; an error lists all names.
+/// Finds the value with a given name; the error lists all names.
 pub(super) fn named<T: Copy>(parameter: &'static str, text: &str, all: &[(&'static str, T)]) -> Result<T> {
     let found = all.iter().find(|(name, _)| *name == text).map(|(_, value)| *value);
     let names = || all.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
     found.ok_or_else(|| Error::parameter(parameter, text, format!("one of {}", names())))
 }
 
-/// How many questions may be asked.
+/// Limits on the number of queries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Budget {
-    /// A batch.
+    /// Maximum number of queries per batch.
     pub per_batch: usize,
-    /// In all; none = without end.
+    /// Maximum number of queries in total; `None` = no limit.
     pub total: Option<u64>,
-    /// In so many seconds: questions, seconds.
+    /// Maximum number of queries in a span of time: (queries, seconds).
     pub per_time: Option<(u64, u64)>,
-    /// Questions that are open at a time; those of one round are chosen without knowing each other's answers. 0 = none
-    /// is asked unless [`super::Event::Ask`] wants it.
+    /// Number of queries in a round, which are chosen without the answers to each other. 0 = no queries except those
+    /// that [`super::Event::Ask`] requests.
     pub queries_per_round: usize,
-    /// Whether no round begins by itself: questions are asked by [`super::Event::Ask`] alone.
+    /// Whether rounds start only on [`super::Event::Ask`], and not by themselves.
     pub rounds_on_request: bool,
 }
 
@@ -161,27 +164,27 @@ impl Default for Budget {
     }
 }
 
-/// Which labels a batch is given.
+/// Source of the labels that a batch is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LabelSource {
-    /// Those of all sources, weighted by what held-out labels say about each ([`super::LabelSources`]).
+    /// All sources, weighted by their results on held-out labels ([`super::LabelSources`]).
     Auto,
-    /// Those of the classifier trained on true labels.
+    /// The classifier trained on true labels.
     Model,
-    /// Those of SUBMOD-S3VM over the pool.
+    /// SUBMOD-S3VM over the pool.
     Transduction,
-    /// Those of a transductive SVM over the pool.
+    /// A transductive SVM over the pool.
     Tsvm,
-    /// Those of label propagation over the pool.
+    /// Label propagation over the pool.
     Graph,
 }
 
 impl LabelSource {
-    /// All of them.
+    /// All values.
     pub const ALL: [Self; 5] = [Self::Auto, Self::Model, Self::Transduction, Self::Tsvm, Self::Graph];
 
-    /// The name a user writes.
+    /// Name in parameters and files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Auto => "auto",
@@ -192,7 +195,7 @@ impl LabelSource {
         }
     }
 
-    /// The only source; none where sources are weighted.
+    /// The single source; `None` if all sources are weighted.
     pub(super) fn only(self) -> Option<Source> {
         match self {
             Self::Auto => None,
@@ -212,21 +215,21 @@ impl FromStr for LabelSource {
     }
 }
 
-/// What is forgotten.
+/// Rule for forgetting labels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Forgetting {
-    /// Nothing but what exceeds the caps.
+    /// Labels are forgotten only if they exceed the maximum number.
     Nothing,
-    /// Labels before the last so many.
+    /// All but the latest N labels.
     Window(usize),
-    /// A label counts half after so many batches.
+    /// The weight of a label is halved every N batches.
     HalfLife(u64),
-    /// When the stream has changed, labels of batches before the last so many.
+    /// After drift, labels that are N batches old or older.
     OnDrift(u64),
 }
 
-/// As a user writes it.
+/// Formats the rule as in the parameter `forget`.
 impl fmt::Display for Forgetting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -257,44 +260,45 @@ impl FromStr for Forgetting {
     }
 }
 
-/// The kernel of the classifier.
+/// Kernel of the classifier.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum KernelChoice {
-    /// Linear for sparse samples of many columns, else radial with gamma = 1/(d·Var X) of the first batch.
+    /// Linear for sparse samples with many columns, else radial with gamma = 1/(d·Var X) of the first batch.
     Auto,
-    /// Radial, with its width computed from the first batch where it is not a number.
+    /// Radial. Its width is a number, or computed from the first batch.
     Rbf(Gamma),
-    /// Polynomial, with its width computed from the first batch where it is not a number.
+    /// Polynomial. Its width is a number, or computed from the first batch.
     Poly {
         /// Width.
         gamma: Gamma,
         /// Power.
         degree: u32,
-        /// Constant.
+        /// Constant term.
         coef0: f64,
     },
-    /// This one.
+    /// The given kernel.
     Fixed(Kernel),
 }
 
-/// The online machine that is the loop's classifier.
+/// Online learner that serves as the classifier of the engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ClassifierChoice {
-    /// LASVM: keeps the points that its steps need.
+    /// LASVM, which keeps the points that its steps need.
     Lasvm,
-    /// The local incremental SVM: keeps every label up to the cap; a new one moves its neighborhood.
+    /// The local incremental SVM, which keeps every label up to the maximum; a new label changes the coefficients in
+    /// its neighborhood.
     Local,
-    /// Sequential Laplacian maximum entropy discrimination: also learns the unlabeled rows of every batch.
+    /// Sequential Laplacian maximum entropy discrimination, which also learns the unlabeled rows of every batch.
     SeqLapmed,
 }
 
 impl ClassifierChoice {
-    /// All of them.
+    /// All values.
     pub const ALL: [Self; 3] = [Self::Lasvm, Self::Local, Self::SeqLapmed];
 
-    /// The name a user writes.
+    /// Name in parameters and files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Lasvm => "lasvm",
@@ -312,80 +316,82 @@ impl FromStr for ClassifierChoice {
     }
 }
 
-/// The loss of an engine's classifier, by the name a user writes.
+/// Parses the loss of the classifier: `hinge` or `ramp`.
 pub fn parse_loss(text: &str) -> Result<LasvmVariant> {
     named("loss", text, &[("hinge", LasvmVariant::Hinge), ("ramp", LasvmVariant::Ramp)])
 }
 
-/// Everything there is to say about an engine.
+/// Parameters of an engine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct EngineParams {
-    /// The online machine.
+    /// Online learner.
     pub classifier: ClassifierChoice,
-    /// Weight of the variation along the graph of the first batch in seq-lapmed; batch t counts 1/t of it. 0 = labels
-    /// alone.
+    /// Weight of the variation along the graph of the first batch in seq-lapmed; the weight of batch t is 1/t of it.
+    /// 0 = no influence of unlabeled rows.
     pub graph_weight: f64,
-    /// Loss of the classifier: hinge, or ramp where labels may be wrong.
+    /// Loss of the classifier: hinge, or ramp if labels may be wrong.
     pub loss: LasvmVariant,
-    /// Its kernel.
+    /// Kernel of the classifier.
     pub kernel: KernelChoice,
-    /// Scaling, fitted on the first batch; none = what suits it.
+    /// Scaling, fitted on the first batch; `None` = chosen from that batch.
     pub scale: Option<ScalingName>,
-    /// Cost of a true label.
+    /// Cost of a margin violation of a true label.
     pub c: f64,
-    /// Cost of an inferred label of full confidence, C*; 0 = the published classifier learns from true labels alone.
+    /// C*, the cost of a margin violation of an inferred label of full confidence; 0 = the published classifier learns
+    /// from true labels alone.
     pub c_inferred: f64,
-    /// Share of the second class, or of each class, among the rows without a label.
+    /// Share of the second class, or of each class, among unlabeled rows.
     pub ratio: Ratio,
-    /// Weights of classes, from their numbers of labels or by name. A name may be that of a class to come.
+    /// Weights of classes, computed from their numbers of labels or given by name. A name may be that of a class that
+    /// has not appeared yet.
     pub class_weight: ClassWeight,
-    /// Which labels a batch is given.
+    /// Source of the labels that a batch is given.
     pub label_source: LabelSource,
-    /// Transduction over batches; none = off.
+    /// Transduction over batches; `None` = off.
     pub transduction: Option<TransductionParams>,
-    /// How samples to ask about are chosen.
+    /// Strategy for choosing the samples to query.
     pub query_strategy: QueryStrategy,
     /// Weights of SUBMOD-ACTV, for the strategy `Submod`.
     pub submod_weights: SubmodWeights,
-    /// When samples are compared with labeled ones instead of asking for their class.
+    /// Rule for comparing samples with labeled ones instead of asking for their class.
     pub pairwise_queries: PairwiseQueries,
-    /// Price of a label; none = labels are asked for as far as the budget goes. Given together with `error_price`.
+    /// Price of a label; `None` = only the budget limits queries. Must be given together with `error_price`.
     pub label_price: Option<f64>,
-    /// Price of a wrong label given out.
+    /// Price of a wrong label in the output.
     pub error_price: Option<f64>,
-    /// Rows that a label serves; none = as many as were seen so far.
+    /// Number of rows for which a label is useful; `None` = as many as were seen so far.
     pub price_horizon: Option<u64>,
-    /// How many.
+    /// Limits on the number of queries.
     pub budget: Budget,
-    /// Samples in a small pool.
+    /// Number of samples in a small pool.
     pub pool: usize,
-    /// Share of questions that are drawn at random.
+    /// Fraction of queries that are drawn at random.
     pub exploration_rate: f64,
-    /// What a question is worth: samples further from the boundary than this are not asked about; 1 is the margin.
+    /// Maximum distance from the boundary of samples that a strategy queries; the margin is at 1.
     pub max_margin_distance: f64,
-    /// Whether rows unlike all earlier ones are noticed and asked about.
+    /// Whether rows unlike all earlier ones are reported and queried.
     pub novelty: bool,
-    /// What is forgotten.
+    /// Rule for forgetting labels.
     pub forget: Forgetting,
-    /// How drift is detected.
+    /// Drift detector.
     pub drift: DriftMethod,
-    /// Most true labels remembered.
+    /// Maximum number of remembered true labels.
     pub max_labels: usize,
-    /// Most points of the classifier.
+    /// Maximum number of points of the classifier.
     pub max_points: usize,
-    /// Most samples of a batch; larger ones are refused.
+    /// Maximum number of rows per batch; larger batches are refused.
     pub max_rows: usize,
-    /// Most questions that stay open; older ones lapse.
+    /// Maximum number of pending queries; the oldest ones lapse.
     pub max_open: usize,
-    /// Most classes.
+    /// Maximum number of classes.
     pub max_classes: usize,
-    /// Maximum number of columns that a stream grows to; columns past it that appear later are left out. None: 1,048,576
-    /// where rows are sparse, 4,096 where they are dense. A first batch may have more.
+    /// Maximum number of columns that a stream may grow to; further columns that appear later are left out. `None`:
+    /// 1,048,576 for sparse rows, 4,096 for dense rows. The first batch may have more.
     pub max_features: Option<usize>,
-    /// Bytes for kernel rows.
+    /// Memory for cached kernel rows, in bytes.
     pub cache_bytes: usize,
-    /// Seed of everything random.
+    /// Random seed.
     pub seed: u64,
 }
 
@@ -428,19 +434,20 @@ impl Default for EngineParams {
     }
 }
 
-/// Steps of a local machine in the neighborhood of one label; the end of the batch solves what they leave.
+/// Maximum number of steps of a local SVM in the neighborhood of one label; the remaining steps are made at the end of
+/// the batch.
 const MAX_LOCAL_STEPS: u64 = 500;
 
-/// Columns from which sparse samples get a linear kernel.
+/// Number of columns from which sparse samples get a linear kernel.
 const MANY_COLUMNS: usize = 1000;
 
 impl EngineParams {
-    /// Transduction of an engine: the fast variant, with a fixed number of exemplars.
+    /// Default parameters of transduction in an engine: the fast variant, with a fixed number of exemplars.
     pub(super) fn default_transduction() -> TransductionParams {
         TransductionParams { variant: Variant::Swift, exemplars: 200, ..Default::default() }
     }
 
-    /// Refuses parameters that make no sense.
+    /// Returns an error for invalid parameters.
     pub fn check(&self) -> Result<()> {
         if !matches!(self.loss, LasvmVariant::Hinge | LasvmVariant::Ramp) {
             return Err(Error::parameter("loss", format!("{:?}", self.loss).to_lowercase(), "hinge or ramp"));
@@ -520,7 +527,7 @@ impl EngineParams {
             return Err(Error::parameter(
                 "label_source",
                 "transduction",
-                "another where transduction is off",
+                "another source if transduction is off",
             ));
         }
         self.transduction.as_ref().map_or(Ok(()), TransductionParams::check)?;
@@ -530,7 +537,7 @@ impl EngineParams {
         self.lasvm(Kernel::Linear).check()
     }
 
-    /// The online machine of the classifier.
+    /// Parameters of the classifiers `lasvm` and `local`.
     pub(super) fn lasvm(&self, kernel: Kernel) -> LasvmParams {
         LasvmParams {
             variant: if self.classifier == ClassifierChoice::Local { LasvmVariant::Local } else { self.loss },
@@ -544,7 +551,7 @@ impl EngineParams {
         }
     }
 
-    /// The belief of the classifier.
+    /// Parameters of the classifier `seq-lapmed`.
     pub(super) fn seq_lapmed(&self, kernel: Kernel) -> MedParams {
         let defaults = MedParams::default();
         MedParams {
@@ -558,7 +565,7 @@ impl EngineParams {
         }
     }
 
-    /// The kernel for samples like these, already scaled.
+    /// Kernel for scaled samples like `x`.
     pub(super) fn kernel_for(&self, x: crate::data::MatrixView<'_>) -> Result<Kernel> {
         let sparse = matches!(x, crate::data::MatrixView::Csr { .. });
         let kernel = match self.kernel {

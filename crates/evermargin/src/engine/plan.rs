@@ -1,12 +1,12 @@
 //! Events in two steps: a plan, which can fail and changes nothing, and its commit, which changes the engine and cannot
 //! fail. Between the two the caller may write the event to disk.
 //!
-//! Everything that can refuse an event is checked when it is planned: samples and names, and every row of a batch, which is
-//! scaled then. Commit works on rows that no learner refuses (`feature_space.rs`); where a step has no answer all the same,
-//! because a kernel vanishes on all rows, a plainer one stands in.
+//! Planning makes all checks that can refuse an event: those of samples and names, and of every row of a batch, which
+//! is also scaled at that time. Commit works on rows that every learner accepts (`feature_space.rs`). If a step fails
+//! nevertheless, for example because the kernel vanishes on all rows, a simpler step replaces it (`failures.rs`).
 //!
-//! With a watch the work is done while the event is planned, so that it can be interrupted: a copy of the engine stays behind
-//! and is what the engine is until commit exchanges the two.
+//! With a watch, the work is done during planning, so that it can be interrupted: the plan holds the updated engine,
+//! and a copy without the event remains in use until commit replaces it.
 
 use super::prepare_batch::PreparedBatch;
 use super::{Effects, Engine, Event};
@@ -15,7 +15,7 @@ use crate::estimators::transductive::Ratio;
 use crate::solver::{Progress, Watch};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Tells an engine from all others of the program, its copies among them.
+/// Number that distinguishes an engine from all others of the program, including its copies.
 #[derive(Debug)]
 pub(super) struct Identity(u64);
 
@@ -32,19 +32,19 @@ impl Clone for Identity {
     }
 }
 
-/// Engines in the same state are equal.
+/// Always equal, so that engines in the same state are equal.
 impl PartialEq for Identity {
     fn eq(&self, _: &Self) -> bool {
         true
     }
 }
 
-/// An event that the engine which planned it can apply. Valid until another event is committed.
+/// Checked event, ready to be applied by the engine that planned it. Valid until another event is committed.
 #[derive(Debug)]
 pub struct Plan {
-    /// The engine that made it.
+    /// Identity of the engine that made the plan.
     engine: u64,
-    /// Events committed before.
+    /// Number of events committed before.
     after: u64,
     step: Step,
 }
@@ -69,9 +69,9 @@ impl Engine {
         Ok(Plan { engine: self.identity.0, after: self.events, step })
     }
 
-    /// [`Engine::plan`] that also does the work: for events that may take long. The state is not changed until the plan
-    /// is committed; cached kernel values move to the plan, where they are needed. Fails with [`Error::Interrupted`] when
-    /// the watch says stop.
+    /// As [`Engine::plan`], but also does the work, for events that may take long. The state does not change until the
+    /// plan is committed; cached kernel values move to the plan, where they are needed. Returns [`Error::Interrupted`]
+    /// if the watch ends the work.
     pub fn plan_watched(&mut self, event: Event, watch: &dyn Watch) -> Result<Plan> {
         let plan = self.plan(event)?;
         let latch = Latch { watch, stopped: AtomicBool::new(false) };
@@ -86,11 +86,11 @@ impl Engine {
         Ok(Plan { engine: self.identity.0, after: self.events, step })
     }
 
-    /// Applies a plan that this engine made, with nothing committed since. Any other plan changes nothing, and the one
-    /// effect is a note that says so.
+    /// Applies a plan that this engine made and after which nothing else was committed. Any other plan changes nothing,
+    /// and the only effect is a note.
     pub fn commit(&mut self, plan: Plan) -> Effects {
         if (plan.engine, plan.after) != (self.identity.0, self.events) {
-            let note = "the plan was made by another engine, or before another event: nothing was changed";
+            let note = "the plan was made by another engine or before another event; nothing was changed";
             return Effects { notes: vec![note.into()], ..Effects::default() };
         }
         match plan.step {
@@ -104,7 +104,7 @@ impl Engine {
         }
     }
 
-    /// Takes an event in. One that is refused changes nothing.
+    /// Plans and commits an event. A refused event is an error and changes nothing.
     pub fn apply(&mut self, event: Event) -> Result<Effects> {
         let plan = self.plan(event)?;
         Ok(self.commit(plan))
@@ -115,7 +115,7 @@ impl Engine {
         let classes = self.classes.len();
         match step {
             Step::Batch(batch) => self.on_batch(*batch, &mut effects, watch),
-            Step::Other(event) => self.follow_up(event, &mut effects, watch),
+            Step::Other(event) => self.apply_other(event, &mut effects, watch),
             Step::Done(_) => {}
         }
         effects.notes.extend(self.note_ratio(classes));
@@ -125,7 +125,7 @@ impl Engine {
         effects
     }
 
-    fn follow_up(&mut self, event: Event, effects: &mut Effects, watch: &dyn Watch) {
+    fn apply_other(&mut self, event: Event, effects: &mut Effects, watch: &dyn Watch) {
         match event {
             Event::Batch { .. } => {}
             Event::Answer { sample, label } => self.answer(sample, &label, effects, watch),
@@ -147,7 +147,7 @@ impl Engine {
     }
 }
 
-/// Remembers that a watch said stop.
+/// Watch that records whether the work was ended.
 struct Latch<'w> {
     watch: &'w dyn Watch,
     stopped: AtomicBool,

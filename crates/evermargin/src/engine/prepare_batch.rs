@@ -1,4 +1,4 @@
-//! A batch before it is applied: unusable rows and labels are set aside, the rest is scaled. Nothing is changed here.
+//! Preparation of a batch: unusable rows and labels are rejected, the other rows are scaled. The engine is not changed.
 
 use super::classes::{MAX_NAME_BYTES, Place};
 use super::feature_space::{FeatureSpace, MAX_COLUMNS, largest};
@@ -9,7 +9,8 @@ use crate::data::{MAX_ABS, Matrix, MatrixView, Row};
 use crate::error::{Error, Result};
 use std::collections::HashMap;
 
-/// Rows far outside the feature space, in batches of which they are at least half, after which it is estimated again.
+/// Number of rows far outside the feature space after which it is estimated again. Counted over successive batches in
+/// which they are at least half of the rows.
 const ENOUGH_OUTSIDE: usize = 8;
 
 /// A batch whose rows can all be stored.
@@ -17,48 +18,49 @@ const ENOUGH_OUTSIDE: usize = 8;
 pub(super) struct PreparedBatch {
     /// Scaled rows, without the rejected ones.
     pub x: Matrix,
-    /// Rows of the batch, with the rejected ones.
+    /// Number of rows of the batch, including rejected ones.
     pub rows: usize,
     /// Numbers of the rejected rows, ascending.
     pub skipped: Vec<u32>,
-    /// Name of the class of each row of `x`, if it has one.
+    /// Class name of each row of `x`; `None` for unlabeled rows.
     pub labels: Vec<Option<String>>,
-    /// Everything that is rejected, by row.
+    /// Rejected rows and labels, ordered by row.
     pub rejected: Vec<RejectedRow>,
-    /// The feature space of `x`, if it is not the present one.
+    /// Feature space of `x`, if it is not the current one.
     pub feature_space: Option<FeatureSpace>,
-    /// The present feature space with columns that are new or vary for the first time, if there are any.
+    /// Current feature space extended by columns that are new or vary for the first time, if there are any.
     pub grown_space: Option<FeatureSpace>,
-    /// Columns that were left out because there are too many.
+    /// Number of columns that were left out because they exceed the maximum.
     pub dropped_columns: usize,
-    /// Rows far outside the feature space, over the last batches.
+    /// Number of rows far outside the feature space, over the latest batches.
     pub outside: usize,
 }
 
-/// Scaled rows.
-struct Placed {
-    /// Their feature space, if it is not the present one.
+/// Rows of a batch in a feature space.
+struct ScaledBatch {
+    /// Feature space of the rows, if it is not the current one.
     feature_space: Option<FeatureSpace>,
-    /// None if no row is usable and none was before.
+    /// Scaled rows; `None` if no row of the stream is usable so far.
     scaled: Option<Matrix>,
     outside: usize,
 }
 
 impl Engine {
-    /// Prepares a batch; refuses one that does not fit as a whole.
+    /// Prepares a batch. Returns an error for a batch that cannot be used as a whole.
     pub(super) fn prepare(&self, x: Matrix, mut labels: Vec<Option<String>>) -> Result<PreparedBatch> {
         self.check_batch(&x, labels.len())?;
         let FittedColumns { x, dropped: dropped_columns } = self.fit_columns(x)?;
         let rows = x.rows();
         let mut rejected: Vec<RejectedRow> = (0..rows).filter_map(|i| unusable(i, x.view().row(i))).collect();
-        let mut numbers = rows_but(rows, &rejected);
+        let mut numbers = rows_except(rows, &rejected);
         let x = if rejected.is_empty() { x } else { x.view().select(&numbers) };
         let known = self.state.as_ref().map(|b| &b.feature_space);
         let grown_space = known.map(|known| known.grown(&self.params, &x)).transpose()?.flatten();
-        let Placed { feature_space, scaled, outside } = self.place(&x, grown_space.as_ref().or(known))?;
+        let ScaledBatch { feature_space, scaled, outside } =
+            self.scale_batch(&x, grown_space.as_ref().or(known))?;
         let space = feature_space.as_ref().or(grown_space.as_ref()).or(known);
         let (Some(space), Some(mut scaled)) = (space, scaled) else {
-            // no row is usable, and none was before
+            // no row of the stream is usable so far
             rejected
                 .extend(numbers.iter().enumerate().map(|(i, &row)| too_large(row, x.view().row(i), None)));
             rejected.sort_by_key(|r| r.row);
@@ -111,24 +113,24 @@ impl Engine {
         if rows > self.params.max_rows {
             let max = self.params.max_rows;
             return Err(Error::Data(format!(
-                "a batch of {rows} rows; the maximum is {max}: use smaller batches"
+                "a batch has {rows} rows, the maximum is {max}: use smaller batches"
             )));
         }
         if cols == 0 || (rows == 0 && self.state.is_none()) {
             return Err(Error::Data("the first batch has no rows or no columns".into()));
         }
         if cols > MAX_COLUMNS {
-            return Err(Error::Data(format!("{cols} columns; the maximum is {MAX_COLUMNS}")));
+            return Err(Error::Data(format!("a batch has {cols} columns, the maximum is {MAX_COLUMNS}")));
         }
         Ok(())
     }
 
-    /// Scales rows, in another feature space if the present one is of no use for them.
-    fn place(&self, x: &Matrix, known: Option<&FeatureSpace>) -> Result<Placed> {
+    /// Scales rows. Estimates a new feature space if there is none yet or if the current one does not suit them.
+    fn scale_batch(&self, x: &Matrix, known: Option<&FeatureSpace>) -> Result<ScaledBatch> {
         let (Some(state), Some(known)) = (&self.state, known) else {
             let feature_space = FeatureSpace::estimate(&self.params, x, x, None)?;
             let scaled = feature_space.as_ref().map(|f| f.scale(x.clone())).transpose()?;
-            return Ok(Placed { feature_space, scaled, outside: 0 });
+            return Ok(ScaledBatch { feature_space, scaled, outside: 0 });
         };
         let scaled = known.scale(x.clone())?;
         let far = (0..scaled.rows()).filter(|&i| known.is_outside(scaled.view().row(i))).count();
@@ -142,12 +144,13 @@ impl Engine {
             && let Some(feature_space) = self.estimate_again(state, x)
         {
             let scaled = Some(feature_space.scale(x.clone())?);
-            return Ok(Placed { feature_space: Some(feature_space), scaled, outside: 0 });
+            return Ok(ScaledBatch { feature_space: Some(feature_space), scaled, outside: 0 });
         }
-        Ok(Placed { feature_space: None, scaled: Some(scaled), outside: outside.min(ENOUGH_OUTSIDE) })
+        Ok(ScaledBatch { feature_space: None, scaled: Some(scaled), outside: outside.min(ENOUGH_OUTSIDE) })
     }
 
-    /// A feature space for the stored rows and those of a batch; none if it would be no better than the present one.
+    /// Feature space estimated from the stored rows and those of a batch; `None` if it would be no better than the
+    /// current one.
     fn estimate_again(&self, state: &StreamState, x: &Matrix) -> Option<FeatureSpace> {
         let pool = state.unscaled_rows(x)?;
         let kind = state.feature_space.kept_kind(pool.view());
@@ -157,7 +160,7 @@ impl Engine {
         better.then_some(found)
     }
 
-    /// Removes labels that cannot be used and says why.
+    /// Removes unusable labels and adds the reasons to `rejected`.
     fn reject_labels(
         &self,
         labels: &mut [Option<String>],
@@ -190,7 +193,7 @@ impl Engine {
     }
 }
 
-/// Why no class can have this name.
+/// Reason why no class can have this name; `None` if the name is usable.
 pub(super) fn unusable_name(name: &str) -> Option<RejectReason> {
     match name {
         _ if name.trim().is_empty() => Some(RejectReason::EmptyClassName),
@@ -199,11 +202,11 @@ pub(super) fn unusable_name(name: &str) -> Option<RejectReason> {
     }
 }
 
-fn rows_but(rows: usize, rejected: &[RejectedRow]) -> Vec<usize> {
+fn rows_except(rows: usize, rejected: &[RejectedRow]) -> Vec<usize> {
     (0..rows).filter(|i| rejected.binary_search_by_key(i, |r| r.row).is_err()).collect()
 }
 
-/// Why a row cannot be used, whatever its scaling.
+/// Rejection of a row that is unusable under any scaling; `None` if its values are usable.
 fn unusable(row: usize, values: Row<'_>) -> Option<RejectedRow> {
     let (Row::Dense(all) | Row::Sparse(_, all)) = values;
     let at = all.iter().position(|v| v.is_nan() || v.abs() > MAX_ABS)?;
@@ -217,7 +220,7 @@ fn unusable(row: usize, values: Row<'_>) -> Option<RejectedRow> {
     Some(RejectedRow { row, reason, column: Some(column), value: Some(value).filter(|v| !v.is_nan()) })
 }
 
-/// A row that is too long after scaling: its largest value is to blame.
+/// Rejection of a row that is too long after scaling; it names the largest value of the row.
 fn too_large(row: usize, values: Row<'_>, scaled: Option<Row<'_>>) -> RejectedRow {
     let (column, _) = largest(scaled.unwrap_or(values));
     let value = match values {
@@ -232,11 +235,11 @@ fn too_large(row: usize, values: Row<'_>, scaled: Option<Row<'_>>) -> RejectedRo
     }
 }
 
-/// Maximum number of cells that stored rows and a batch may have together as dense rows.
+/// Maximum number of cells of the stored rows and a batch together, in dense layout.
 const MAX_DENSE_CELLS: usize = 1 << 28;
 
 impl StreamState {
-    /// All stored rows and those of a batch, before scaling; none if they would not fit memory in one layout.
+    /// All stored rows and those of a batch, before scaling; `None` if they have too many cells in dense layout.
     fn unscaled_rows(&self, x: &Matrix) -> Option<Matrix> {
         let mut stored = vec![self.memory.rows(), self.current.x.view(), self.pending.rows.view()];
         if let Some(t) = &self.transduction {

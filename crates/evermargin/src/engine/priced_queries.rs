@@ -1,20 +1,21 @@
-//! Questions that cost money: ask while a label is expected to save more than it costs.
+//! Queries with a price: a label is queried only while it is expected to save more than it costs.
 //!
-//! Problem (Ertekin 2009 names decision-theoretic active learning as future work): a label costs `label_price`, a wrong label given
-//! out costs `error_price`. Ask as long as
+//! Problem (Ertekin 2009 names decision-theoretic active learning as future work): a label costs `label_price`, and a
+//! wrong label in the output costs `error_price`. Labels are queried as long as
 //!
 //! error_price · H · (e(l) − e(l + 1)) > label_price,
 //!
-//! where e(l) is the error rate with l labels and H the number of rows that a label serves.
+//! where e(l) is the error rate with l labels and H the number of rows for which a label is useful.
 //!
-//! Estimates. e(l) = a + b/√(l + 1): what no label removes, and what falls with labels. a and b follow from labels that were not chosen
-//! (each was predicted before it came, with l labels known) by least squares with a normal prior, so the expected gain is
-//! b·(1/√(l+1) − 1/√(l+2)) at the posterior mean of b, and 0 where that is negative. The prior holds while there is little to
-//! learn from: a = 0.05 ± 0.2, b = 0.5 ± 0.25, one outcome having variance 1/4. H is `price_horizon`, or as many rows as were seen
-//! so far: a stream of unknown length is expected to last as long again.
+//! Estimates: e(l) = a + b/√(l + 1), the sum of an irreducible error and a part that decreases with labels. a and b are
+//! estimated from labels that no query strategy chose (each was predicted before its arrival, with l labels known), by
+//! least squares with a normal prior. The expected gain is b·(1/√(l+1) − 1/√(l+2)) at the posterior mean of b, and 0 if
+//! that is negative. The prior, a = 0.05 ± 0.2 and b = 0.5 ± 0.25 with a variance of 1/4 per outcome, dominates while
+//! there are few outcomes. H is `price_horizon`, or the number of rows seen so far: a stream of unknown length is
+//! expected to last as long again.
 //!
-//! Consequences: l grows with the power 2/3 of the rows, so asking pauses and resumes as the stream goes on. A change of the stream
-//! starts the curve again, because old labels then say little.
+//! Consequences: l grows with the power 2/3 of the number of rows, so queries pause and resume along the stream. Drift
+//! restarts the curve, because old labels are then of little value.
 //!
 //! Invariant: the state is five sums and two counters.
 
@@ -32,24 +33,27 @@ const OUTCOME_VARIANCE: f64 = 0.25;
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LearningCurve {
-    /// Labels learned since the curve started.
+    /// Number of labels learned since the curve was started.
     labels: u64,
-    /// Outcomes, and those that were errors.
+    /// Number of outcomes.
     outcomes: u64,
+    /// Number of outcomes that were errors.
     errors: u64,
-    /// Sums of u = 1/√(l + 1), of u², and of u over the errors.
+    /// Sum of u = 1/√(l + 1) over the outcomes.
     u: f64,
+    /// Sum of u² over the outcomes.
     uu: f64,
+    /// Sum of u over the errors.
     u_errors: f64,
 }
 
 impl LearningCurve {
-    /// One more label is learned.
+    /// Counts a learned label.
     pub(super) fn add_label(&mut self) {
         self.labels += 1;
     }
 
-    /// A label that was not chosen came, and what was said about its row was right or wrong.
+    /// Counts the outcome of a prediction for a row whose label no query strategy chose.
     pub(super) fn add_outcome(&mut self, wrong: bool) {
         let u = inverse_root(self.labels);
         self.outcomes += 1;
@@ -70,13 +74,13 @@ impl LearningCurve {
         ((r * s - q * t) / determinant, (p * t - q * s) / determinant)
     }
 
-    /// Expected fall of the error rate by the next label.
+    /// Expected decrease of the error rate by the next label.
     pub fn gain(&self) -> f64 {
         let (_, b) = self.coefficients();
         b.max(0.0) * (inverse_root(self.labels) - inverse_root(self.labels + 1))
     }
 
-    /// Refuses sums that no outcomes lead to (a file may say anything).
+    /// Returns an error for sums that no outcomes produce (a file may hold anything).
     pub(super) fn check(&self) -> Result<()> {
         let n = self.outcomes as f64 * (1.0 + 1e-9) + 1e-9;
         let sums = [(self.u, n), (self.uu, self.u + 1e-9), (self.u_errors, self.u + 1e-9)];
@@ -85,11 +89,15 @@ impl LearningCurve {
             && self.errors <= self.outcomes
             && sums.iter().all(|(sum, max)| *sum >= 0.0 && sum <= max)
             && self.u * self.u <= self.uu * self.outcomes as f64 * (1.0 + 1e-6) + 1e-6;
-        if fits { Ok(()) } else { Err(Error::State("its learning curve".into())) }
+        if fits {
+            Ok(())
+        } else {
+            Err(Error::State("the sums of its learning curve are out of range".into()))
+        }
     }
 }
 
-/// 1/√l; one label is added so that the first one gains too.
+/// 1/√(l + 1); 1 is added so that the gain of the first label is defined.
 fn inverse_root(labels: u64) -> f64 {
     1.0 / (labels as f64 + 1.0).sqrt()
 }
@@ -111,7 +119,7 @@ mod tests {
     use rand::{RngExt, SeedableRng};
 
     #[test]
-    fn finds_the_curve_that_made_the_outcomes() {
+    fn estimates_the_curve_from_which_the_outcomes_were_drawn() {
         let mut rng = rand_pcg::Pcg64::seed_from_u64(2);
         for (a, b) in [(0.1, 0.6), (0.3, 0.1), (0.02, 0.9)] {
             let mut curve = LearningCurve::default();
@@ -128,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn gains_fall_with_labels_and_vanish_where_labels_do_not_help() {
+    fn the_gain_decreases_with_labels_and_vanishes_if_labels_do_not_help() {
         let mut curve = LearningCurve::default();
         let first = curve.gain();
         (0..50).for_each(|_| curve.add_label());
@@ -144,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_sums_that_cannot_be() {
+    fn check_refuses_impossible_sums() {
         let mut curve = LearningCurve::default();
         curve.add_label();
         curve.add_outcome(true);

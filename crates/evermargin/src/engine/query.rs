@@ -1,4 +1,4 @@
-//! Questions about the batch that is open, a round at a time.
+//! Queries about the open batch, in rounds.
 
 use super::failures::Step;
 use super::query_context::{QueryContext, Selection};
@@ -9,11 +9,11 @@ use crate::active::{Stopped, WeightFactors};
 use crate::solver::Watch;
 use rand::RngExt;
 
-/// Batches in a row without a sample worth asking about after which asking is advised against.
+/// Number of successive batches without a sample worth a query after which the engine advises against further queries.
 const MISSES: u32 = 3;
 
 impl Engine {
-    /// The next round of questions about the batch, if the last one is over.
+    /// Starts the next round of queries about the batch, if all queries of the current round are answered.
     pub(super) fn ask(&mut self, effects: &mut Effects, watch: &dyn Watch) {
         let Some(mut state) = self.state.take() else { return };
         if !self.params.budget.rounds_on_request && !state.pending.of.iter().any(|q| q.in_round) {
@@ -22,7 +22,7 @@ impl Engine {
         self.state = Some(state);
     }
 
-    /// So many questions about the batch, or fewer where the budget is spent or no more are worth it.
+    /// Makes `count` queries about the batch, or fewer if the budget is spent or no more samples are worth a query.
     pub(super) fn ask_for(&mut self, count: usize, effects: &mut Effects, watch: &dyn Watch) {
         let Some(mut state) = self.state.take() else { return };
         let count = count.min(self.params.max_open);
@@ -36,8 +36,9 @@ impl Engine {
         self.state = Some(state);
     }
 
-    /// Questions of this batch that are drawn at random: a fraction `exploration_rate` of its budget, rounded up or down by chance.
-    fn checks(&self) -> usize {
+    /// Number of queries of this batch that are drawn at random: a fraction `exploration_rate` of its budget, rounded
+    /// randomly.
+    fn check_count(&self) -> usize {
         let share = if self.params.query_strategy == QueryStrategy::Random {
             1.0
         } else {
@@ -48,7 +49,7 @@ impl Engine {
         (wanted as usize).saturating_add(usize::from(more))
     }
 
-    /// A question of an arm, with the class that the classifier gives its row now.
+    /// Records a query of an arm, with the current prediction of the classifier for its row.
     fn trial(&self, state: &mut StreamState, arm: u8, row: usize) -> Option<ArmTrial> {
         let classifier = state.classifier.as_mut()?;
         let f = classifier.decisions_now(state.current.x.view(), &[row]);
@@ -76,7 +77,7 @@ impl Engine {
         if self.is_worth_its_price() {
             self.query_state.priced_out = false;
         } else {
-            // said once, until a label is worth its price again
+            // advise once, until a label is worth its price again
             if !std::mem::replace(&mut self.query_state.priced_out, true) {
                 effects.advice = Some(Stopped::Price);
             }
@@ -99,7 +100,7 @@ impl Engine {
         self.draws += 1;
         let mut rng = draw(self.params.seed, self.draws);
         let reserved = current.reserved();
-        let checks = self.checks().min(self.params.budget.per_batch.saturating_sub(reserved.len()));
+        let checks = self.check_count().min(self.params.budget.per_batch.saturating_sub(reserved.len()));
         let is_check_due = state.classifier.is_some() && self.budget_usage.checks < checks;
         let query_strategy = self.params.query_strategy;
         let factors = match query_strategy {
@@ -118,12 +119,12 @@ impl Engine {
             _ if !is_check_due && !reserved.is_empty() => {
                 reserved.iter().take(count).map(|&row| novel(row)).collect()
             }
-            None if self.params.query_strategy != QueryStrategy::Random => context.typical(count),
-            None => context.checks(count, &mut rng),
-            // first, for of all rows: what the strategy leaves is no fair draw
+            None if self.params.query_strategy != QueryStrategy::Random => context.representatives(count),
+            None => context.random_checks(count, &mut rng),
+            // random checks come first: rows that the strategy left over are not a random sample of the batch
             Some(_) if is_check_due => {
                 arm = Some(RANDOM_ARM);
-                context.checks(count.min(checks - self.budget_usage.checks), &mut rng)
+                context.random_checks(count.min(checks - self.budget_usage.checks), &mut rng)
             }
             Some(classifier) => {
                 let x = current.x.view();
@@ -155,7 +156,7 @@ impl Engine {
         let arm = arm.filter(|_| self.query_state.bandit.is_some());
         for c in chosen {
             let trial = arm.and_then(|arm| self.trial(state, arm, c.row));
-            state.open_question(c, trial);
+            state.add_query(c, trial);
             self.compare_first(state);
             let question = state.pending.of.last().map(|q| q.question(c.closeness, &self.classes));
             effects.questions.extend(question);

@@ -1,4 +1,4 @@
-//! Which samples of a batch are asked about, and how many.
+//! Selection of the samples of a batch to query, and the budget of queries.
 
 use super::MAX_COUNT;
 use super::event::QueryReason;
@@ -11,24 +11,24 @@ use crate::summary::{ExemplarParams, Pool, choose};
 use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
 
-/// Rows that stand for all, among which the first questions are chosen.
-const TYPICAL: usize = 16;
+/// Number of exemplars of a batch, in addition to the number of queries, among which the first queries are chosen.
+const REPRESENTATIVES: usize = 16;
 
-/// What was spent.
+/// Used part of the query budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct BudgetUsage {
-    /// Questions of this batch.
+    /// Number of queries of this batch.
     pub batch: usize,
-    /// Those of them that were drawn at random.
+    /// Number of queries of this batch that were drawn at random.
     pub checks: usize,
-    /// Questions of all time.
+    /// Number of queries in total.
     pub total: u64,
-    /// Where the present stretch of time began, and questions in it.
+    /// Start of the current period of time, and number of queries in it.
     period: (u64, u64),
 }
 
 impl BudgetUsage {
-    /// How many may be asked yet.
+    /// Number of queries that the budget still allows.
     pub(super) fn left(&mut self, budget: &Budget, now: u64) -> usize {
         let mut left = (budget.per_batch - self.batch.min(budget.per_batch)) as u64;
         if let Some(total) = budget.total {
@@ -43,10 +43,14 @@ impl BudgetUsage {
         left as usize
     }
 
-    /// Refuses counts that no run reaches (a file may say anything).
+    /// Returns an error for counts that no run reaches (a file may hold anything).
     pub(super) fn check(&self) -> Result<()> {
         let counts = [self.batch as u64, self.checks as u64, self.total, self.period.1];
-        if counts.iter().all(|n| *n <= MAX_COUNT) { Ok(()) } else { Err(Error::State("its budget".into())) }
+        if counts.iter().all(|n| *n <= MAX_COUNT) {
+            Ok(())
+        } else {
+            Err(Error::State("its query counts are out of range".into()))
+        }
     }
 
     pub(super) fn note(&mut self, questions: usize) {
@@ -56,23 +60,23 @@ impl BudgetUsage {
     }
 }
 
-/// The batch as a strategy sees it.
+/// Input of a query strategy.
 pub(super) struct QueryContext<'a> {
     pub x: &'a Matrix,
-    /// Rows that have no label and were not asked about, ascending.
+    /// Rows that have no label and were not queried, ascending.
     pub free: Vec<usize>,
-    /// Samples with a label, and their classes.
+    /// Labeled samples and their classes.
     pub labeled: (MatrixView<'a>, &'a [u32]),
-    /// Samples that wait for an answer.
+    /// Samples with pending queries.
     pub pending: MatrixView<'a>,
     pub kernel: crate::kernel::Kernel,
     pub pool: usize,
-    /// Samples further from the boundary are not asked about.
+    /// Maximum distance from the boundary of samples to query.
     pub max_margin_distance: f64,
     pub watch: &'a dyn Watch,
 }
 
-/// A row chosen.
+/// Row chosen for a query.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Selection {
     pub row: usize,
@@ -84,12 +88,13 @@ pub(super) struct Selection {
 pub(super) type Decide<'d> = dyn FnMut(&[usize]) -> Vec<Vec<f64>> + 'd;
 
 impl QueryContext<'_> {
-    /// While there is no boundary: of rows that stand for many, those furthest from what has a label or is asked about.
-    pub fn typical(&self, count: usize) -> Vec<Selection> {
+    /// Rows to query while there is no boundary: of the exemplars of the batch, those farthest from labeled and pending
+    /// rows.
+    pub fn representatives(&self, count: usize) -> Vec<Selection> {
         let how = ExemplarParams { kernel: self.kernel, ..Default::default() };
         let rows = self.x.view().select(&self.free);
-        let picks = choose(&how, &Pool::of(rows.view()), TYPICAL + count, self.watch);
-        // a kernel that cannot compare these rows: all are alike to it
+        let picks = choose(&how, &Pool::of(rows.view()), REPRESENTATIVES + count, self.watch);
+        // if the kernel cannot compare these rows, all are equally good
         let mut left = picks.map_or_else(|_| (0..rows.rows()).collect(), |p| p.order);
         let apart = |p: usize, row: Row<'_>| {
             let own = rows.view().row(p);
@@ -102,7 +107,7 @@ impl QueryContext<'_> {
         let mut distance: Vec<f64> = left.iter().map(|&p| nearest(p)).collect();
         let mut out = Vec::with_capacity(count);
         while out.len() < count && !left.is_empty() {
-            // of equals the one that stands for more
+            // at equal distance, the more important exemplar
             let furthest = (0..left.len()).fold(0, |m, i| if distance[i] > distance[m] { i } else { m });
             distance.remove(furthest);
             let p = left.remove(furthest);
@@ -113,8 +118,8 @@ impl QueryContext<'_> {
         out
     }
 
-    /// Any rows.
-    pub fn checks(&mut self, count: usize, rng: &mut Pcg64) -> Vec<Selection> {
+    /// Rows drawn at random, as random checks.
+    pub fn random_checks(&mut self, count: usize, rng: &mut Pcg64) -> Vec<Selection> {
         let count = count.min(self.free.len());
         if count > 0 {
             draw_pool(&mut self.free, count, rng);
@@ -123,7 +128,7 @@ impl QueryContext<'_> {
         self.free.drain(..count).map(chosen).collect()
     }
 
-    /// Rows by the strategy; fewer than `count` where no more are worth it.
+    /// Rows chosen by the strategy; fewer than `count` if no more are worth a query.
     pub fn choose(
         &mut self,
         strategy: QueryStrategy,
@@ -136,9 +141,9 @@ impl QueryContext<'_> {
         match strategy {
             QueryStrategy::None | QueryStrategy::Bandit => Vec::new(),
             _ if count == 0 => Vec::new(),
-            // rows left over by earlier questions are no fair draw, so they check nothing
+            // rows left over by earlier queries are not a random sample, so these are not random checks
             QueryStrategy::Random => {
-                let mut drawn = self.checks(count, rng);
+                let mut drawn = self.random_checks(count, rng);
                 drawn.iter_mut().for_each(|s| s.why = QueryReason::Informative);
                 drawn
             }
@@ -171,8 +176,8 @@ impl QueryContext<'_> {
                 self.free.swap_remove(at);
             }
         }
-        let max_margin_distance = out.into_iter().filter(|(_, c)| *c <= self.max_margin_distance);
-        max_margin_distance
+        let near_boundary = out.into_iter().filter(|(_, c)| *c <= self.max_margin_distance);
+        near_boundary
             .map(|(row, c)| Selection { row, why: QueryReason::Informative, closeness: Some(c) })
             .collect()
     }
@@ -183,7 +188,7 @@ impl QueryContext<'_> {
         let rows: Vec<usize> = near.iter().map(|(row, _)| *row).collect();
         let close: Vec<f64> = near.iter().map(|(_, c)| *c).collect();
         let x = self.x.view().select(&rows);
-        // where the kernel cannot compare these rows, any do
+        // if the kernel cannot compare these rows, the first ones are chosen
         let picks = diverse_batch(x.view(), &close, self.kernel, count, self.watch);
         let order = picks.map_or_else(|_| (0..count.min(rows.len())).collect(), |p| p.order);
         let chosen = |p: &usize| Selection {
@@ -207,7 +212,7 @@ impl QueryContext<'_> {
     }
 }
 
-/// How near rows are to the boundary.
+/// Rows with their distances from the boundary.
 fn near(rows: &[usize], decide: &mut Decide<'_>) -> Vec<(usize, f64)> {
     let f = decide(rows);
     rows.iter().zip(&f).map(|(&row, f)| (row, closeness(f))).collect()

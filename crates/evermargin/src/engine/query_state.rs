@@ -1,8 +1,8 @@
-//! What the engine has learned about asking: a bandit over strategies, weights of SUBMOD-ACTV, the learning curve.
+//! State of query selection: a bandit over strategies, learned weights of SUBMOD-ACTV, and the learning curve.
 //!
-//! The arms of the bandit are random, small pool, diverse and SUBMOD-ACTV in its density form ([`ARMS`]); the bandit and its reward
-//! are described in [`crate::active::Bandit`]. The prior means say that half of the answers near the boundary are mistakes, fewer
-//! further away.
+//! The arms of the bandit are random, small pool, diverse and SUBMOD-ACTV with density weights ([`ARMS`]); the bandit
+//! and its reward are described in [`crate::active::Bandit`]. The prior means express that about half of the
+//! predictions near the boundary are wrong, and fewer farther away.
 
 use super::MAX_COUNT;
 use super::priced_queries::LearningCurve;
@@ -14,7 +14,7 @@ use crate::kernel::Kernel;
 use crate::solver::Watch;
 use serde::{Deserialize, Serialize};
 
-/// The strategies of the bandit, and the share of useful questions expected of each before any answer.
+/// Strategies of the bandit, with the prior mean of the fraction of useful queries of each.
 pub(super) const ARMS: [(QueryStrategy, f64); 4] = [
     (QueryStrategy::Random, 0.2),
     (QueryStrategy::SmallPool, 0.45),
@@ -22,26 +22,26 @@ pub(super) const ARMS: [(QueryStrategy, f64); 4] = [
     (QueryStrategy::Submod, 0.2),
 ];
 
-/// The arm of questions that are drawn at random.
+/// Arm of queries that are drawn at random.
 pub(super) const RANDOM_ARM: u8 = 0;
 
-/// A question of an arm, and the class that the classifier gave its row when it was asked.
+/// Query of an arm, and the class that the classifier predicted when it was asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct ArmTrial {
     pub(super) arm: u8,
     pub(super) class: u32,
 }
 
-/// What was learned about asking.
+/// State of query selection.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct QueryState {
-    /// None where the strategy is no bandit.
+    /// Bandit over strategies; `None` with any other strategy.
     pub(super) bandit: Option<Bandit>,
     pub(super) curve: LearningCurve,
-    /// Whether asking was last refused by its price.
+    /// Whether the latest query was suppressed by its price.
     pub(super) priced_out: bool,
-    /// Learned weights of SUBMOD-ACTV, and the batch they were learned in.
+    /// Learned weights of SUBMOD-ACTV, and the batch in which they were learned.
     weights: Option<(WeightFactors, u64)>,
 }
 
@@ -54,7 +54,7 @@ impl QueryState {
         Ok(Self { bandit, curve: LearningCurve::default(), priced_out: false, weights: None })
     }
 
-    /// Weights of SUBMOD-ACTV for this batch; learned ones are learned once per batch.
+    /// Weights of SUBMOD-ACTV for this batch; they are learned at most once per batch.
     pub(super) fn weights(
         &mut self,
         how: SubmodWeights,
@@ -70,7 +70,7 @@ impl QueryState {
             SubmodWeights::Learned => match self.weights {
                 Some((weights, of)) if of == batch => weights,
                 _ => {
-                    // where the kernel cannot compare these rows, the default
+                    // the default if the kernel cannot compare these rows
                     let learned = learn_weights(labeled, classes, kernel, count, seed, watch);
                     let weights = learned.unwrap_or(default);
                     self.weights = Some((weights, batch));
@@ -80,16 +80,16 @@ impl QueryState {
         }
     }
 
-    /// Refuses parts that do not fit the parameters (a file may say anything).
+    /// Returns an error if parts do not match the parameters (a file may hold anything).
     pub(super) fn check(&self, strategy: QueryStrategy) -> Result<()> {
         if self.bandit.is_some() != (strategy == QueryStrategy::Bandit) {
-            return Err(Error::State("its query strategy and its bandit differ".into()));
+            return Err(Error::State("its bandit does not match its query strategy".into()));
         }
         self.bandit.as_ref().map_or(Ok(()), |bandit| bandit.check(ARMS.len()))?;
         if let Some((weights, batch)) = &self.weights {
             weights.check()?;
             if *batch > MAX_COUNT {
-                return Err(Error::State("its query weights".into()));
+                return Err(Error::State("the batch of its query weights is out of range".into()));
             }
         }
         self.curve.check()

@@ -1,8 +1,8 @@
-//! Rows and labels of a batch that cannot be used. They are reported, counted and skipped; the rest of the batch applies.
+//! Unusable rows and labels of a batch. They are reported, counted and skipped; the rest of the batch is used.
 
 use serde::{Deserialize, Serialize};
 
-/// The reason why a row, or its label alone, is rejected.
+/// Reason why a row, or only its label, is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RejectReason {
@@ -17,17 +17,17 @@ pub enum RejectReason {
     EmptyClassName,
     /// The name of the class is too long. The row is used without its label.
     ClassNameTooLong,
-    /// The class is new and the maximum number of classes is reached. The row is used without its label.
+    /// The class is new, and there are already as many classes as allowed. The row is used without its label.
     TooManyClasses,
 }
 
 impl RejectReason {
-    /// Whether the label alone is rejected.
+    /// Whether only the label is rejected.
     pub fn concerns_label(self) -> bool {
         matches!(self, Self::EmptyClassName | Self::ClassNameTooLong | Self::TooManyClasses)
     }
 
-    /// The reason in words.
+    /// Description for display.
     pub fn text(self) -> &'static str {
         match self {
             Self::NotANumber => "value is not a number",
@@ -40,15 +40,15 @@ impl RejectReason {
     }
 }
 
-/// A row of a batch that was rejected, or whose label was.
+/// Row of a batch that was rejected, or whose label was rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct RejectedRow {
     /// Number of the row in its batch.
     pub row: usize,
-    /// The reason.
+    /// Reason for the rejection.
     pub reason: RejectReason,
-    /// Number of the column with the unusable value; none if the label is at fault.
+    /// Number of the column with the unusable value; `None` if the label was rejected.
     pub column: Option<usize>,
-    /// The value as it was given; none if it is NaN or the label is at fault.
+    /// The unusable value before scaling; `None` for NaN or if the label was rejected.
     pub value: Option<f64>,
 }

@@ -1,7 +1,7 @@
-//! The specification of every engine parameter that a user can set: one table for the command line, Python and research.
+//! Specification of every engine parameter that a user can set: one table for the command line, Python and research.
 //!
-//! A new parameter is a field of [`EngineParams`], a row here and a line in [`EngineParams::from_values`]. Flags of
-//! `run`, parameters of Python, their defaults, help and errors follow from the row.
+//! A new parameter needs a field of [`EngineParams`], a row here and a line in [`EngineParams::from_values`]. The flag
+//! of `run`, the default, the help and the error messages follow from the row.
 
 use super::params::{Budget, EngineParams, KernelChoice, parse_loss};
 use super::transduction::TransductionParams;
@@ -16,7 +16,7 @@ use crate::pipeline::options::Gamma;
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
-/// Parameters that belong together under one heading.
+/// Group of parameters under one heading.
 #[derive(Debug, Clone, Copy)]
 pub struct ParamGroup {
     /// The heading.
@@ -27,51 +27,51 @@ pub struct ParamGroup {
 
 /// Every engine parameter, by group.
 pub static ENGINE_PARAMS: [ParamGroup; 3] = [
-    ParamGroup { title: "Asking", params: ASKING },
+    ParamGroup { title: "Queries", params: QUERIES },
     ParamGroup { title: "Learning", params: LEARNING },
     ParamGroup { title: "Memory", params: MEMORY },
 ];
 
-/// The largest value of a parameter that counts rows, labels or points.
+/// Maximum value of a parameter that counts rows, labels or points.
 const MAX_ITEMS: i64 = 1 << 24;
 
-/// A number of stored items.
+/// Specification of a maximum or fixed number of rows, labels or points.
 const fn items(name: &'static str, min: i64, default: &'static str, help: &'static str) -> ParamSpec {
     ParamSpec::new(name, ParamKind::Integer { min, max: MAX_ITEMS }, default, help)
 }
 
-const ASKING: &[ParamSpec] = &[
+const QUERIES: &[ParamSpec] = &[
     ParamSpec::new(
         "budget",
         ParamKind::OptionalCount,
         "none",
-        "maximum number of questions in total; none = no limit. May change when a state is resumed",
+        "maximum number of queries in total; none = no limit. May change when a state is resumed",
     ),
     ParamSpec::count(
         "queries_per_batch",
         0,
         "10",
-        "maximum number of questions per batch. May change when a state is resumed",
+        "maximum number of queries per batch. May change when a state is resumed",
     ),
     ParamSpec::new(
         "per_time",
         ParamKind::Quota,
         "none",
-        "maximum number of questions in a span of time, N/SECONDS; none = no limit",
+        "maximum number of queries in a span of time, N/SECONDS; none = no limit",
     ),
     items(
         "queries_per_round",
         1,
         "1",
-        "number of questions asked at once; the questions of the next round depend on the answers",
+        "number of queries asked at once; the queries of the next round depend on the answers",
     ),
     ParamSpec::choice(
         "strategy",
         &["small-pool", "margin", "diverse", "bandit", "submod", "random", "none"],
         "small-pool",
-        "how samples to ask about are chosen: small-pool (nearest to the boundary among a few drawn at random), margin \
-         (nearest of the batch), diverse (near and unlike each other), bandit (chooses among random, small-pool, diverse \
-         and submod by their answers), submod (SUBMOD-ACTV), random, or none",
+        "strategy for choosing the samples to query: small-pool (nearest to the boundary among a few drawn at random), \
+         margin (nearest of the batch), diverse (near and unlike each other), bandit (chooses among random, small-pool, \
+         diverse and submod by their answers), submod (SUBMOD-ACTV), random, or none",
     ),
     ParamSpec::choice(
         "submod_weights",
@@ -84,46 +84,46 @@ const ASKING: &[ParamSpec] = &[
         "pairwise_queries",
         &["on-request", "after-skip", "always"],
         "on-request",
-        "when to ask whether a sample is of the same class as a labeled one: on-request (of a person who cannot name the \
-         class), after-skip (also when a question for the class is skipped) or always (first), the latter two once new classes \
-         are rare",
+        "when to ask whether a sample is of the same class as a labeled one: on-request (by an annotator who cannot name \
+         the class), after-skip (also when a query about the class is skipped) or always (before asking for the class), \
+         the latter two once new classes are rare",
     ),
     ParamSpec::new(
         "label_price",
         ParamKind::OptionalFloat(FloatRange::closed(0.0, 1e15)),
         "none",
-        "price of a label: asks only while a label is expected to save more; needs error_price; none = no price",
+        "price of a label: query only while a label is expected to save more; needs error_price; none = no price",
     ),
     ParamSpec::new(
         "error_price",
         ParamKind::OptionalFloat(FloatRange::closed(0.0, 1e15)),
         "none",
-        "price of a wrong label that is given out; needs label_price; none = no price",
+        "price of a wrong label in the output; needs label_price; none = no price",
     ),
     ParamSpec::new(
         "price_horizon",
         ParamKind::OptionalCount,
         "none",
-        "number of rows that a label serves, for label_price; none = as many as were seen so far",
+        "number of rows for which a label is useful, for label_price; none = as many as were seen so far",
     ),
     items("pool", 1, "59", "number of samples that small-pool draws"),
     ParamSpec::float(
         "exploration_rate",
         FloatRange::closed(0.0, 1.0),
         "0.1",
-        "share of questions drawn at random; accuracy and drift are measured on them",
+        "fraction of queries drawn at random; accuracy and drift are measured on them",
     ),
     ParamSpec::float(
         "max_margin_distance",
         FloatRange::NOT_NEGATIVE,
         "1",
-        "asks only about samples at most this far from the boundary; the margin is at 1",
+        "maximum distance from the boundary of samples that a strategy queries; the margin is at 1",
     ),
     ParamSpec::flag(
         "novelty",
         "false",
-        "whether to report improbably many rows unlike all earlier ones, and to ask about them with up to a fifth of the \
-         questions of the batch",
+        "whether to report improbably many rows unlike all earlier ones, and to reserve up to a fifth of the queries of \
+         the batch for them",
     ),
 ];
 
@@ -132,8 +132,8 @@ const LEARNING: &[ParamSpec] = &[
         "classifier",
         &["lasvm", "local", "seq-lapmed"],
         "lasvm",
-        "online classifier: lasvm, local (keeps every label; a new one moves its neighborhood) or seq-lapmed (also learns \
-         the unlabeled rows of a batch)",
+        "online classifier: lasvm, local (keeps every label; a new label updates its neighborhood) or seq-lapmed (also \
+         learns the unlabeled rows of a batch)",
     ),
     ParamSpec::float(
         "graph_weight",
@@ -182,23 +182,22 @@ const LEARNING: &[ParamSpec] = &[
          (label propagation), or auto = all of them, weighted by their accuracy on held-out labels",
     ),
     shared::RATIO.default_of("auto").help_of(
-        "share of the second class among rows without a label, or of each class in order of names: a number, 0.2,0.3,0.5, \
-         labels (as among labels that were not chosen) or auto (estimated)",
+        "share of the second class among unlabeled rows, or of each class in order of names: a number, 0.2,0.3,0.5, labels \
+         (as among labels that no query strategy chose) or auto (estimated)",
     ),
     ParamSpec::new(
         "forget",
         ParamKind::Rule { words: &["nothing"], counted: &["window", "half-life", "on-drift"] },
         "on-drift=5",
         "labels to forget: nothing, window=N (all but the last N), half-life=N (weight halves every N batches), or \
-         on-drift=N (when the stream has changed, those older than N batches, except for the newest 50 and the newest 10 of \
-         each class)",
+         on-drift=N (after drift, those at least N batches old, except for the newest 50 and the newest 10 of each class)",
     ),
     ParamSpec::choice(
         "drift",
         &["none", "windowed", "adwin", "kswin", "page-hinkley"],
         "windowed",
-        "drift detector on the errors of labels that were not chosen: windowed (windows of 50 labels), adwin, kswin, \
-         page-hinkley, or none; all but none also test the share of rows within the margin",
+        "drift detector on the errors of labels that no query strategy chose: windowed (windows of 50 labels), adwin, \
+         kswin, page-hinkley, or none; all but none also test the share of rows within the margin",
     ),
     shared::SEED.help_of("random seed"),
 ];
@@ -214,7 +213,7 @@ const MEMORY: &[ParamSpec] = &[
         "tolerance",
         FloatRange::closed(0.0, 1.0),
         "0.05",
-        "share of a batch's labels that may change when the past is summarized; 0 is strict",
+        "share of a batch's labels that may change when the past is summarized; 0 = none may change",
     ),
     ParamSpec::float(
         "evicted_weight",
@@ -227,10 +226,10 @@ const MEMORY: &[ParamSpec] = &[
         "max_features",
         ParamKind::OptionalCount,
         "none",
-        "maximum number of columns that a stream may grow to; none = 1048576 of sparse rows, 4096 of dense ones",
+        "maximum number of columns that a stream may grow to; none = 1048576 for sparse rows, 4096 for dense rows",
     ),
     items("max_points", 10, "4000", "maximum number of points of the classifier"),
-    items("max_open", 1, "1000", "maximum number of pending questions; the oldest lapse"),
+    items("max_open", 1, "1000", "maximum number of pending queries; the oldest lapse"),
     items("max_classes", 2, "100", "maximum number of classes; labels of further classes are rejected"),
     ParamSpec::new(
         "cache_mb",
@@ -240,14 +239,14 @@ const MEMORY: &[ParamSpec] = &[
     ),
 ];
 
-/// The specifications of all engine parameters, in the order of the table.
+/// Specifications of all engine parameters, in the order of the table.
 pub fn engine_param_specs() -> impl Iterator<Item = &'static ParamSpec> {
     ENGINE_PARAMS.iter().flat_map(|group| group.params)
 }
 
 impl EngineParams {
-    /// Parameters from values by name; those without a value have their default. An unknown name or a value that is not
-    /// allowed is an error that names the parameter, the value and what is allowed.
+    /// Parameters from values by name; parameters without a value have their default. An unknown name or an invalid
+    /// value is an error that names the parameter, the value and the allowed values.
     pub fn from_values(values: &ParamValues) -> Result<Self> {
         let given = Resolved::new(values)?;
         let params = Self {
@@ -255,7 +254,7 @@ impl EngineParams {
             graph_weight: given.number("graph_weight")?,
             loss: parse_loss(given.word("loss")?)?,
             kernel: given.kernel()?,
-            scale: given.unless("auto", "scale")?,
+            scale: given.parsed_unless("auto", "scale")?,
             c: given.number("c")?,
             c_inferred: given.number("c_inferred")?,
             ratio: given.ratio()?,
@@ -299,8 +298,9 @@ impl EngineParams {
         Ok(params)
     }
 
-    /// The value of every parameter of the table. [`EngineParams::from_values`] makes the same parameters from them,
-    /// as far as the table goes; values without an effect, such as the degree of an rbf kernel, are the defaults.
+    /// Value of every parameter of the table. [`EngineParams::from_values`] returns equal parameters for them, except
+    /// for fields without a row in the table. Values without an effect, such as the degree of an rbf kernel, are the
+    /// defaults.
     pub fn values(&self) -> ParamValues {
         let number = |value: f64| ParamValue::from(value);
         let count = |value: usize| ParamValue::from(value);
@@ -365,7 +365,7 @@ fn ratio_value(ratio: &Ratio) -> ParamValue {
     }
 }
 
-/// The kernel as values; those that it does not have are the defaults.
+/// Values of the kernel parameters; those that do not apply to the kernel are the defaults.
 fn kernel_values(kernel: &KernelChoice) -> [(&'static str, ParamValue); 4] {
     let width = |gamma: &Gamma| match gamma {
         Gamma::Value(gamma) => (*gamma).into(),
@@ -387,7 +387,7 @@ fn kernel_values(kernel: &KernelChoice) -> [(&'static str, ParamValue); 4] {
     }
 }
 
-/// The value of every parameter of the table: given, or the default.
+/// Value of every parameter of the table: the given one, or the default.
 struct Resolved(BTreeMap<&'static str, ParamValue>);
 
 impl Resolved {
@@ -404,8 +404,9 @@ impl Resolved {
         engine_param_specs().map(value).collect::<Result<_>>().map(Self)
     }
 
-    /// The value of a parameter in some type. The kinds of the table make every conversion possible; a row of another kind
-    /// than its field is an error, found by the first engine that is made.
+    /// Value of a parameter, converted to a type. The conversion succeeds for every row whose kind matches the type of
+    /// its field. A row of another kind is a programming error, which shows as an error when the first engine is
+    /// created.
     fn typed<'v, T>(
         &'v self,
         name: &'static str,
@@ -413,7 +414,7 @@ impl Resolved {
     ) -> Result<T> {
         let value = self.0.get(name);
         let shown = || value.map_or_else(|| "nothing".to_string(), ToString::to_string);
-        value.and_then(convert).ok_or_else(|| Error::parameter(name, shown(), "of another type"))
+        value.and_then(convert).ok_or_else(|| Error::parameter(name, shown(), "a value of another type"))
     }
 
     fn number(&self, name: &'static str) -> Result<f64> {
@@ -436,8 +437,8 @@ impl Resolved {
         self.word(name)?.parse()
     }
 
-    /// None for one word, else what the word stands for.
-    fn unless<T: FromStr<Err = Error>>(&self, none: &str, name: &'static str) -> Result<Option<T>> {
+    /// `None` if the value is the word `none`, else the parsed value.
+    fn parsed_unless<T: FromStr<Err = Error>>(&self, none: &str, name: &'static str) -> Result<Option<T>> {
         let word = self.word(name)?;
         if word == none { Ok(None) } else { word.parse().map(Some) }
     }
@@ -485,7 +486,7 @@ impl Resolved {
                 let (degree, coef0) = (self.count("degree")? as u32, self.number("coef0")?);
                 KernelChoice::Poly { gamma, degree, coef0 }
             }
-            // A width was given, which a linear kernel does not have.
+            // An explicit width selects the rbf kernel, because a linear kernel has none.
             "auto" if gamma == Gamma::Scale => KernelChoice::Auto,
             _ => KernelChoice::Rbf(gamma),
         })
@@ -497,7 +498,7 @@ mod tests {
     use super::*;
     use crate::engine::{Forgetting, QueryStrategy};
 
-    fn of(pairs: &[(&str, &str)]) -> Result<EngineParams> {
+    fn params_of(pairs: &[(&str, &str)]) -> Result<EngineParams> {
         let mut values = ParamValues::new();
         for (name, text) in pairs {
             let spec = engine_param_specs().find(|spec| spec.name == *name).unwrap();
@@ -511,10 +512,10 @@ mod tests {
         assert_eq!(EngineParams::from_values(&ParamValues::new()).unwrap(), EngineParams::default());
     }
 
-    /// Another value of a parameter gives other parameters, so that no row is without effect.
+    /// A value other than the default changes the parameters, and `values` returns it.
     #[test]
-    fn every_row_of_the_table_has_an_effect() {
-        let other = |spec: &ParamSpec| match spec.kind {
+    fn every_parameter_of_the_table_has_an_effect() {
+        let other_value = |spec: &ParamSpec| match spec.kind {
             ParamKind::Float(_) => "0.75".to_string(),
             ParamKind::Integer { .. } => "17".into(),
             ParamKind::Bool => (spec.default == "false").to_string(),
@@ -532,14 +533,14 @@ mod tests {
                 "label_price" | "error_price" => &[("label_price", "2"), ("error_price", "3")],
                 _ => &[],
             };
-            let value = other(spec);
+            let value = other_value(spec);
             let changed = [base, &[(spec.name, value.as_str())]].concat();
-            let changed = of(&changed).unwrap();
-            assert_ne!(changed, of(base).unwrap(), "{}", spec.name);
+            let changed = params_of(&changed).unwrap();
+            assert_ne!(changed, params_of(base).unwrap(), "{}", spec.name);
             let values = changed.values();
             assert_eq!(EngineParams::from_values(&values).unwrap(), changed, "{}", spec.name);
             assert_eq!(values.len(), engine_param_specs().count());
-            let default = of(base).unwrap().values();
+            let default = params_of(base).unwrap().values();
             assert_ne!(values[spec.name], default[spec.name], "{}", spec.name);
         }
     }
@@ -559,7 +560,7 @@ mod tests {
 
     #[test]
     fn values_reach_their_fields() {
-        let params = of(&[
+        let params = params_of(&[
             ("strategy", "margin"),
             ("budget", "0"),
             ("per_time", "20/3600"),
@@ -581,7 +582,7 @@ mod tests {
     }
 
     #[test]
-    fn refusals_name_the_parameter_the_value_and_what_is_allowed() {
+    fn errors_name_the_parameter_its_value_and_the_allowed_values() {
         for (name, value, allowed) in [
             ("c", ParamValue::from(-1.0), "a number above 0"),
             ("c", "much".into(), "a number above 0"),
@@ -594,16 +595,16 @@ mod tests {
         ] {
             let values = ParamValues::from([(name.to_string(), value.clone())]);
             let error = EngineParams::from_values(&values).unwrap_err();
-            let Error::Parameter { name: named, value: shown, allowed: told, .. } = &error else {
+            let Error::Parameter { name: named, value: shown, allowed: message, .. } = &error else {
                 panic!("{error}")
             };
             assert_eq!((&**named, shown.clone()), (name, value.to_string()), "{error}");
-            assert!(told.contains(allowed), "{error}");
+            assert!(message.contains(allowed), "{error}");
         }
         let unknown = ParamValues::from([("strategi".to_string(), "margin".into())]);
         let error = EngineParams::from_values(&unknown).unwrap_err().to_string();
         assert!(error.contains("strategi") && error.contains("did you mean strategy?"), "{error}");
-        let round = of(&[("queries_per_round", "50"), ("max_open", "40")]).unwrap_err().to_string();
+        let round = params_of(&[("queries_per_round", "50"), ("max_open", "40")]).unwrap_err().to_string();
         assert!(round.contains("queries_per_round") && round.contains("at most 40"), "{round}");
     }
 }

@@ -1,4 +1,4 @@
-//! All of the engine that depends on what samples look like.
+//! State of a stream: everything in the engine that depends on the feature space.
 
 use super::classifier::StreamClassifier;
 use super::feature_space::FeatureSpace;
@@ -11,18 +11,19 @@ use super::{Classes, InferredLabel, LabelMemory, QueryReason, Question, Referenc
 use crate::data::Matrix;
 use serde::{Deserialize, Serialize};
 
-/// What was said about a sample when it arrived.
+/// Predictions for a sample, made on its arrival.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct RowPrediction {
+    /// Class that the engine predicted.
     pub(super) given: Option<u32>,
-    /// Estimated probability that this class is right.
+    /// Estimated probability that this class is correct.
     pub(super) confidence: f64,
-    /// By each source that was asked, in the order of [`Source::ALL`].
+    /// Class predicted by each source that was computed, in the order of [`Source::ALL`].
     pub(super) by: [Option<u32>; 4],
 }
 
 impl RowPrediction {
-    /// The class that a source gave.
+    /// Class that a source predicted.
     pub(super) fn by(&self, source: Source) -> Option<u32> {
         self.by[source.index()]
     }
@@ -34,32 +35,33 @@ impl RowPrediction {
     }
 }
 
-/// The batch that is being asked about.
+/// The current batch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct CurrentBatch {
     /// Number of its first sample.
     pub(super) base: u64,
-    /// Samples of the batch, with the rejected ones.
+    /// Number of rows of the batch, including rejected ones.
     pub(super) rows: usize,
     /// Numbers of the rejected rows, ascending.
     pub(super) skipped: Vec<u32>,
-    /// The other rows; all that follows is about these.
+    /// The other rows; the fields below concern these only.
     pub(super) x: Matrix,
-    /// Classes of the rows that are known.
+    /// True class of each row, if known.
     pub(super) truth: Vec<Option<u32>>,
     pub(super) asked: Vec<bool>,
-    /// Rows unlike all earlier ones for which questions are reserved, in their order.
+    /// Rows unlike all earlier ones for which queries are reserved, most important first.
     pub(super) novel: Vec<u32>,
-    /// What was said about the rows when they arrived.
+    /// Predictions for the rows, made on arrival.
     pub(super) predictions: Vec<RowPrediction>,
     pub(super) closed: bool,
-    /// Whether a label came since it was labeled.
+    /// Whether a true label arrived since the batch was labeled.
     pub(super) has_new_labels: bool,
-    /// The labels it was given on arrival, as long as nothing has changed that they depend on.
+    /// Labels given on arrival; `None` once something they depend on has changed.
     pub(super) on_arrival: Option<Vec<InferredLabel>>,
 }
 
-/// Questions that wait for an answer: each with a copy of its sample, which may be forgotten meanwhile.
+/// Queries without an answer, each with a copy of its sample, because the engine may evict the sample before the
+/// answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct PendingQueries {
     pub(super) rows: Matrix,
@@ -72,18 +74,18 @@ pub(super) struct PendingQuery {
     /// Number of its row in its batch.
     pub(super) row: u32,
     pub(super) why: QueryReason,
-    /// The labeled sample that it is compared with; none where the class is asked for.
+    /// Labeled sample with which the sample is compared; `None` if the query is about the class.
     pub(super) reference: Option<LabeledReference>,
-    /// Number of answers that it is of another class than a reference.
+    /// Number of answers "different" to comparisons of the sample.
     pub(super) compared: u32,
     pub(super) predictions: RowPrediction,
-    /// Set where a bandit learns from the answer.
+    /// Arm that chose the sample, if a bandit learns from the answer.
     pub(super) trial: Option<ArmTrial>,
-    /// Whether it is one of the batch that is being asked about.
+    /// Whether the query belongs to the current batch and counts for its round.
     pub(super) in_round: bool,
 }
 
-/// A labeled sample, and the class it had when the question was asked: the label may be forgotten meanwhile.
+/// Labeled sample and its class when the query was asked, because its label may be forgotten before the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct LabeledReference {
     pub(super) sample: u64,
@@ -111,7 +113,7 @@ impl PendingQuery {
 }
 
 impl PendingQueries {
-    /// The question that compares two samples.
+    /// Position of the query that compares two samples.
     pub(super) fn find_comparison(&self, a: u64, b: u64) -> Option<usize> {
         let pair = |q: &PendingQuery| q.reference.map(|r| (q.sample, r.sample));
         self.of.iter().position(|q| pair(q) == Some((a, b)) || pair(q) == Some((b, a)))
@@ -128,7 +130,7 @@ impl PendingQueries {
         (self.of.remove(at), row)
     }
 
-    /// Only the newest stay open.
+    /// Keeps the newest `max` queries.
     pub(super) fn cap(&mut self, max: usize) {
         if self.of.len() > max {
             let keep: Vec<usize> = (self.of.len() - max..self.of.len()).collect();
@@ -136,21 +138,21 @@ impl PendingQueries {
         }
     }
 
-    /// Only these stay open.
+    /// Keeps the queries at these positions.
     pub(super) fn keep(&mut self, keep: &[usize]) {
         self.rows = self.rows.view().select(keep);
         self.of = keep.iter().map(|&at| self.of[at]).collect();
     }
 }
 
-/// All that depends on what samples look like.
+/// Everything in the engine that depends on the feature space.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct StreamState {
     pub(super) feature_space: FeatureSpace,
     pub(super) memory: LabelMemory,
-    /// Trained on true labels alone.
+    /// Classifier trained on true labels alone.
     pub(super) classifier: Option<StreamClassifier>,
-    /// Trained on true and inferred labels, where sources other than the classifier label the rows.
+    /// Classifier trained on true and inferred labels, if sources other than the classifier label the rows.
     pub(super) inferred: Option<StreamClassifier>,
     pub(super) transduction: Option<Transduction>,
     pub(super) current: CurrentBatch,
@@ -161,7 +163,7 @@ pub(super) struct StreamState {
 }
 
 impl CurrentBatch {
-    /// No batch yet; the next sample has number `base`.
+    /// Closed batch without rows; the next sample has the number `base`.
     pub(super) fn none(base: u64, cols: usize, sparse: bool) -> Self {
         Self {
             base,
@@ -178,24 +180,24 @@ impl CurrentBatch {
         }
     }
 
-    /// The place of a sample among the rows that are not rejected.
+    /// Position of a sample among the rows that are not rejected.
     pub(super) fn row_of(&self, sample: u64) -> Option<usize> {
         let row = sample.checked_sub(self.base).map(|r| r as usize).filter(|r| *r < self.rows)?;
         let before = self.skipped.binary_search(&(row as u32)).err()?;
         Some(row - before)
     }
 
-    /// The number in its batch of a row that is not rejected.
+    /// Number in the batch of the `row`-th row that is not rejected.
     pub(super) fn number_of(&self, row: usize) -> usize {
         self.skipped.iter().fold(row, |row, &skipped| row + usize::from(skipped as usize <= row))
     }
 
-    /// The sample of a row that is not rejected.
+    /// Number in the stream of the `row`-th row that is not rejected.
     pub(super) fn sample_of(&self, row: usize) -> u64 {
         self.base + self.number_of(row) as u64
     }
 
-    /// Labels of all rows of the batch; rejected ones have none.
+    /// Labels of all rows of the batch, from those of the rows that are not rejected; rejected rows have no label.
     pub(super) fn with_skipped(&self, labels: Vec<InferredLabel>) -> Vec<InferredLabel> {
         if self.skipped.is_empty() {
             return labels;
@@ -207,21 +209,21 @@ impl CurrentBatch {
 }
 
 impl StreamState {
-    /// Whether a sample is at hand.
+    /// Whether the row of a sample is stored as a labeled, pending or current sample.
     pub(super) fn holds(&self, sample: u64) -> bool {
         self.memory.find(sample).is_some()
             || self.pending.find(sample).is_some()
             || self.current.row_of(sample).is_some()
     }
 
-    /// Moves all stored rows into another feature space. The classifier is to be made anew.
+    /// Moves all stored rows to another feature space. The caller must rebuild the classifier.
     pub(super) fn move_to(&mut self, feature_space: &FeatureSpace) {
         let old = std::mem::replace(&mut self.feature_space, feature_space.clone());
         self.map_rows(|x| *x = feature_space.adopt(&old, x));
         self.transduction.iter_mut().for_each(|t| t.set_kernel(feature_space.kernel));
     }
 
-    /// Changes all stored rows but those of the classifier.
+    /// Changes all stored rows except those of the classifier.
     pub(super) fn map_rows(&mut self, change: impl Fn(&mut Matrix) + Copy) {
         self.current.on_arrival = None;
         self.memory.map_rows(change);
@@ -231,7 +233,7 @@ impl StreamState {
         change(&mut self.awaited.rows);
     }
 
-    /// The row of a sample that has no label yet.
+    /// Row of a sample that has no label yet.
     pub(super) fn sample(&self, sample: u64) -> Option<Matrix> {
         if let Some(at) = self.pending.find(sample) {
             return Some(self.pending.rows.view().select(&[at]));
@@ -252,7 +254,7 @@ impl StreamState {
         if let Some(classifier) = &mut self.classifier
             && !classifier.renumber(now)
         {
-            self.classifier = None; // its outputs are in another order; it is rebuilt with the label that comes
+            self.classifier = None; // the order of its outputs has changed; the new label rebuilds it
         }
         if let Some(inferred) = &mut self.inferred
             && !inferred.renumber(now)
@@ -261,8 +263,8 @@ impl StreamState {
         }
     }
 
-    /// Opens a question.
-    pub(super) fn open_question(&mut self, chosen: Selection, trial: Option<ArmTrial>) {
+    /// Adds a pending query.
+    pub(super) fn add_query(&mut self, chosen: Selection, trial: Option<ArmTrial>) {
         let Selection { row, why, .. } = chosen;
         self.current.asked[row] = true;
         self.pending.rows.push(self.current.x.view().row(row));

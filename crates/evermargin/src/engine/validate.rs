@@ -1,4 +1,4 @@
-//! What the engine refuses as a whole, before anything is changed. Single rows are rejected in `prepare_batch.rs`.
+//! Checks that refuse an event as a whole, before anything is changed. Single rows are rejected in `prepare_batch.rs`.
 
 use super::classes::MAX_NAME_BYTES;
 use super::prepare_batch::unusable_name;
@@ -7,11 +7,9 @@ use crate::error::{Error, Result};
 use crate::estimators::transductive::Ratio;
 
 impl Engine {
-    /// Refuses an event, other than a batch, that cannot be applied.
+    /// Returns an error for an event, other than a batch, that cannot be applied.
     pub(super) fn validate(&self, event: &Event) -> Result<()> {
-        let unknown = |sample: u64, what: &str| {
-            Err(Error::Data(format!("sample {sample} {what}; it may have lapsed, or have an answer already")))
-        };
+        let unknown = |sample: u64, what: &str| Err(Error::Data(format!("sample {sample} {what}")));
         let state = self.state.as_ref();
         match event {
             Event::Answer { sample, label } => {
@@ -19,26 +17,26 @@ impl Engine {
                 if state.is_some_and(|b| b.pending.find(*sample).is_some()) {
                     return Ok(());
                 }
-                unknown(*sample, "is not asked about")
+                unknown(*sample, "is not asked about; its query may have lapsed or been answered")
             }
             Event::Skip { sample } => {
                 if state.is_some_and(|b| b.pending.find(*sample).is_some()) {
                     return Ok(());
                 }
-                unknown(*sample, "is not asked about")
+                unknown(*sample, "is not asked about; its query may have lapsed or been answered")
             }
             Event::Correct { sample, label } => {
                 self.validate_class_name(label)?;
                 if state.is_some_and(|b| b.memory.find(*sample).is_some()) {
                     return Ok(());
                 }
-                unknown(*sample, "has no label that could be changed")
+                unknown(*sample, "has no label that could be changed; it may have been forgotten")
             }
             Event::Withdraw { sample } => {
                 if state.is_some_and(|b| b.memory.find(*sample).is_some() || b.constraints.names(*sample)) {
                     return Ok(());
                 }
-                unknown(*sample, "has no label that could be taken back")
+                unknown(*sample, "has no label that could be withdrawn; it may have been forgotten")
             }
             Event::Compare { sample } => self.validate_comparison(*sample),
             Event::Related { a, b: other, .. } => {
@@ -50,11 +48,11 @@ impl Engine {
                 }
                 match [a, other].into_iter().find(|s| !state.is_some_and(|state| state.holds(**s))) {
                     None => Ok(()),
-                    Some(missing) => unknown(*missing, "is not at hand"),
+                    Some(missing) => unknown(*missing, "is not stored; it may have been forgotten"),
                 }
             }
             Event::Tick { now } if *now < self.now => {
-                Err(Error::Data(format!("time went back from {} to {now} seconds", self.now)))
+                Err(Error::Data(format!("time decreased from {} to {now} seconds", self.now)))
             }
             Event::SetBudget { budget } => EngineParams { budget: *budget, ..self.params.clone() }.check(),
             Event::SetRatio { shares } => {
@@ -68,7 +66,7 @@ impl Engine {
 
     pub(super) fn validate_class_name(&self, name: &str) -> Result<()> {
         if unusable_name(name).is_some() {
-            return Err(Error::Data(format!("a class needs a name of 1 to {MAX_NAME_BYTES} bytes")));
+            return Err(Error::Data(format!("a class name must have 1 to {MAX_NAME_BYTES} bytes")));
         }
         if self.classes.find(name).is_none() && self.classes.len() >= self.params.max_classes {
             return Err(self.too_many(self.classes.len() + 1));

@@ -1,8 +1,9 @@
-//! The classifier inside the engine: an online machine that learns every label when it comes, is brought up to date when a
-//! batch is closed, and is rebuilt from the labels remembered when one is changed, withdrawn or of a new class.
+//! Classifier of the engine: an online learner that learns every label on arrival and is optimized when a batch is
+//! closed. It is rebuilt from the remembered labels if a label is changed or withdrawn, or if a label of a new class
+//! arrives.
 //!
-//! Which machine it is, [`super::params::ClassifierChoice`] says: `lasvm` and `local` (`svm.rs`), `seq-lapmed`
-//! (`seq_lapmed.rs`). Several classes are one output per class against the rest.
+//! [`super::params::ClassifierChoice`] selects the learner: `lasvm` or `local` (`svm.rs`), or `seq-lapmed`
+//! (`seq_lapmed.rs`). With more than two classes there is one output per class, against all others.
 
 mod seq_lapmed;
 mod svm;
@@ -23,74 +24,74 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use svm::OnlineSvm;
 
-/// Remembered labels that are reviewed when a batch is closed.
+/// Maximum number of remembered labels that are reviewed when a batch is closed.
 const REVIEWED: usize = 250;
 
-/// Bit of the ids of samples with an inferred label. A true label of the sample replaces it.
+/// Bit that is set in the ids of samples with an inferred label. A true label of the sample replaces the inferred one.
 const INFERRED: u64 = 1 << 63;
 
 /// Maximum number of inferred labels in the published classifier; the oldest are removed first.
 pub(super) const MAX_INFERRED: usize = 1000;
 
-/// Rows of a matrix with one problem per output.
+/// Some rows of a matrix, with one problem per output.
 struct Rows<'a> {
     x: MatrixView<'a>,
     chosen: &'a [usize],
-    /// The number of the sample of each of `rows`.
+    /// Id of the sample of each row of `chosen`.
     ids: &'a [u64],
     problems: &'a [Targets],
 }
 
-/// What the engine needs of an online machine.
+/// Online learner, as the engine uses it.
 trait Machine {
-    /// Learns labels as they come.
+    /// Learns labels that have just arrived.
     fn learn(&mut self, rows: &Rows<'_>, watch: &dyn Watch) -> Result<()>;
 
-    /// Learns all remembered labels; the machine has none yet.
+    /// Learns all remembered labels; the learner has none yet.
     fn rebuild(&mut self, rows: &Rows<'_>, watch: &dyn Watch) -> Result<()>;
 
-    /// Learns inferred labels after a batch was closed.
+    /// Learns inferred labels after a batch is closed.
     fn infer(&mut self, rows: &Rows<'_>, watch: &dyn Watch) -> Result<()>;
 
-    /// Closes a batch: some remembered labels may be reviewed, its unlabeled rows may be learned.
+    /// Closes a batch: may review some remembered labels and learn the unlabeled rows of the batch.
     fn close(&mut self, review: &Rows<'_>, unlabeled: MatrixView<'_>, watch: &dyn Watch) -> Result<()>;
 
-    /// Ids of the samples kept, where single samples can be removed.
+    /// Ids of the stored samples; empty if single samples cannot be removed.
     fn ids(&self) -> Vec<u64>;
 
     /// Removes samples by their ids.
     fn remove(&mut self, is_removed: &dyn Fn(u64) -> bool);
 
-    /// Whether a batch without labels is to be closed too.
+    /// Whether the learner also learns unlabeled rows, so that batches without new labels must be closed, too.
     fn wants_unlabeled(&self) -> bool;
 
     /// Decisions of rows, rows × outputs.
     fn decisions(&self, x: MatrixView<'_>) -> Result<Vec<f64>>;
 
-    /// Decisions of some rows, which may use and fill caches.
+    /// Decisions of some rows; may use and fill caches.
     fn decisions_now(&mut self, x: MatrixView<'_>, rows: &[usize]) -> Result<Vec<Vec<f64>>>;
 
     fn outputs(&self) -> usize;
 
     fn model(&self) -> Model;
 
-    /// Support vectors, or landmarks.
+    /// Number of support vectors or landmarks.
     fn support_count(&self) -> usize;
 
-    /// Samples kept.
+    /// Number of stored samples.
     fn len(&self) -> usize;
 
-    /// Removes what labels taught and keeps the rest; false if nothing would be left.
+    /// Removes everything learned from labels; returns false if nothing is left then.
     fn forget_labels(&mut self) -> bool;
 
-    /// Whether a loaded machine belongs to this engine.
+    /// Whether a loaded learner matches the feature space and the parameters of the engine.
     fn fits(&self, feature_space: &FeatureSpace, params: &EngineParams) -> bool;
 
-    /// All samples kept.
+    /// All stored samples.
     fn points(&self) -> Vec<&Matrix>;
 }
 
-/// The machine of a choice.
+/// Online learner, selected by [`ClassifierChoice`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum OnlineMachine {
@@ -114,8 +115,8 @@ impl OnlineMachine {
     }
 }
 
-/// A classifier of the classes that have labels. A copy, or one that was loaded, has the same points and coefficients but
-/// none of the cached kernel values.
+/// Classifier for the classes that have labels. A copied or loaded classifier has the same points and coefficients, but
+/// no cached kernel values.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StreamClassifier {
@@ -125,8 +126,8 @@ pub(super) struct StreamClassifier {
 }
 
 impl StreamClassifier {
-    /// A machine that has learned all labels, and whether it could; none unless two classes have some. What `old` knows
-    /// without labels is kept.
+    /// Trains a classifier on all remembered labels and returns it with the result of learning; `None` unless at least
+    /// two classes have labels. Keeps what `old` learned from unlabeled rows.
     pub fn of(
         memory: &LabelMemory,
         classes: &Classes,
@@ -163,13 +164,13 @@ impl StreamClassifier {
         Some((made, learned))
     }
 
-    /// Whether it knows just the classes that have labels.
-    pub fn knows(&self, memory: &LabelMemory, classes: usize) -> bool {
+    /// Whether the classes of the classifier are exactly those that have labels.
+    pub fn matches_classes(&self, memory: &LabelMemory, classes: usize) -> bool {
         let counts = memory.counts(classes);
         (0..classes as u32).filter(|&c| counts[c as usize] > 0).eq(self.present.iter().copied())
     }
 
-    /// Learns remembered labels as they come.
+    /// Learns some remembered labels, which have just arrived.
     pub fn learn(
         &mut self,
         memory: &LabelMemory,
@@ -182,12 +183,13 @@ impl StreamClassifier {
         self.with_remembered(memory, rows, now, classes, params, |machine, rows| machine.learn(rows, watch))
     }
 
-    /// Whether a batch without new labels is to be closed too.
+    /// Whether the learner also learns unlabeled rows, so that batches without new labels must be closed, too.
     pub fn wants_unlabeled(&self) -> bool {
         self.machine.get().wants_unlabeled()
     }
 
-    /// Closes a batch: reviews some remembered labels, in turns if there are many, and learns the unlabeled rows.
+    /// Closes a batch: reviews some remembered labels, others each time if there are many, and learns the unlabeled
+    /// rows.
     pub fn close(
         &mut self,
         memory: &LabelMemory,
@@ -205,7 +207,7 @@ impl StreamClassifier {
         })
     }
 
-    /// Hands remembered labels to the machine, with the costs they have now.
+    /// Passes remembered labels to the learner, with their current costs.
     fn with_remembered(
         &mut self,
         memory: &LabelMemory,
@@ -218,9 +220,9 @@ impl StreamClassifier {
         let labeled = memory.labeled();
         let weight = self.class_weights(memory, classes, params);
         let of: Vec<Option<u32>> = rows.iter().map(|&r| self.place(labeled[r].class)).collect();
-        let freshness = |r: usize| fresh(now - labeled[r].batch, params.forget);
+        let decay = |r: usize| age_weight(now - labeled[r].batch, params.forget);
         let class = |c: &Option<u32>| c.map_or(1.0, |c| weight[c as usize]);
-        let cost: Vec<f64> = of.iter().zip(rows).map(|(c, &r)| class(c) * freshness(r)).collect();
+        let cost: Vec<f64> = of.iter().zip(rows).map(|(c, &r)| class(c) * decay(r)).collect();
         let problems = self.problems(of, &cost);
         let ids: Vec<u64> = rows.iter().map(|&r| labeled[r].sample).collect();
         let x = memory.rows().select(rows);
@@ -228,7 +230,7 @@ impl StreamClassifier {
         learn(self.machine.get_mut(), &Rows { x: x.view(), chosen: &all, ids: &ids, problems: &problems })
     }
 
-    /// The same classifier for rows with more columns, 0 in those of its points; none if that is impossible.
+    /// The same classifier for rows with more columns, in which its points are 0; `None` if that is impossible.
     pub fn with_packing(self, packing: &Packing) -> Option<Self> {
         let OnlineMachine::Svm(svm) = self.machine else { return None };
         Some(Self {
@@ -237,8 +239,8 @@ impl StreamClassifier {
         })
     }
 
-    /// Learns inferred labels (row, class, confidence) at the cost C* times the confidence; `sample` gives the number of a
-    /// row's sample.
+    /// Learns inferred labels (row, class, confidence), each at the cost C* times its confidence; `sample` returns the
+    /// sample number of a row.
     pub fn infer(
         &mut self,
         x: MatrixView<'_>,
@@ -259,13 +261,13 @@ impl StreamClassifier {
         self.machine.get_mut().infer(&Rows { x, chosen: &rows, ids: &ids, problems: &problems }, watch)
     }
 
-    /// Removes the inferred labels of samples that have a true one.
+    /// Removes the inferred labels of samples that have a true label.
     pub fn remove_labeled(&mut self, memory: &LabelMemory) {
         let labeled: BTreeSet<u64> = memory.labeled().iter().map(|l| INFERRED | l.sample).collect();
         self.machine.get_mut().remove(&|id| labeled.contains(&id));
     }
 
-    /// Removes the oldest inferred labels, so that with `more` of them the number stays within [`MAX_INFERRED`].
+    /// Removes the oldest inferred labels, so that `more` can be added without exceeding [`MAX_INFERRED`].
     pub fn make_room(&mut self, more: usize) {
         let mut ids = self.machine.get().ids();
         ids.retain(|id| id & INFERRED != 0);
@@ -277,7 +279,7 @@ impl StreamClassifier {
         }
     }
 
-    /// Learns all remembered labels in place of the true labels learned so far; inferred ones stay.
+    /// Replaces the true labels learned so far by all remembered labels; inferred labels stay.
     pub fn replace_labels(
         &mut self,
         memory: &LabelMemory,
@@ -292,14 +294,14 @@ impl StreamClassifier {
         self.with_remembered(memory, &all, now, classes, params, |machine, rows| machine.rebuild(rows, watch))
     }
 
-    /// Decisions of the rows of a batch, rows × outputs; what overflows says nothing.
+    /// Decisions of the rows of a batch, rows × outputs; decisions that overflow become 0.
     pub fn decisions(&self, x: MatrixView<'_>) -> Result<Vec<f64>> {
         let mut f = self.machine.get().decisions(x)?;
         f.iter_mut().filter(|f| !f.is_finite()).for_each(|f| *f = 0.0);
         Ok(f)
     }
 
-    /// Decisions of some rows by the machine as it is this moment.
+    /// Decisions of some rows; may use and fill caches. Decisions that overflow become 0.
     pub fn decisions_now(&mut self, x: MatrixView<'_>, rows: &[usize]) -> Result<Vec<Vec<f64>>> {
         let mut f = self.machine.get_mut().decisions_now(x, rows)?;
         f.iter_mut().flatten().filter(|f| !f.is_finite()).for_each(|f| *f = 0.0);
@@ -311,12 +313,12 @@ impl StreamClassifier {
         self.machine.get().outputs()
     }
 
-    /// The class that the outputs of a row speak for.
+    /// Class that the outputs of a row predict.
     pub fn vote(&self, f: &[f64]) -> u32 {
         self.present[self.scheme().vote(self.present.len(), f) as usize]
     }
 
-    /// The classes by the outputs of a row, the likeliest first.
+    /// Classes ordered by the outputs of a row, the most likely first.
     pub fn ranking(&self, f: &[f64]) -> Vec<u32> {
         let mut order: Vec<usize> = (0..self.present.len()).collect();
         match (self.scheme(), f) {
@@ -327,7 +329,7 @@ impl StreamClassifier {
         order.into_iter().map(|i| self.present[i]).collect()
     }
 
-    /// How outputs make classes.
+    /// Scheme by which outputs determine the class.
     pub fn scheme(&self) -> MulticlassScheme {
         if self.present.len() == 2 { MulticlassScheme::Binary } else { MulticlassScheme::OneVsRest }
     }
@@ -344,13 +346,13 @@ impl StreamClassifier {
         self.machine.get().support_count()
     }
 
-    /// Points it keeps.
+    /// Number of stored points.
     pub fn len(&self) -> usize {
         self.machine.get().len()
     }
 
-    /// Renumbers the classes. Says whether anything of the machine can be kept; where the outputs would be in another
-    /// order, that is what it knows without labels, until the label that comes rebuilds it.
+    /// Changes the number of class c to `now[c]`. If this changes the order of the outputs, everything learned from
+    /// labels is removed, until the new label rebuilds the classifier. Returns false if nothing is left then.
     pub fn renumber(&mut self, now: &[u32]) -> bool {
         self.present.iter_mut().for_each(|c| *c = now[*c as usize]);
         if self.present.is_sorted() {
@@ -360,7 +362,7 @@ impl StreamClassifier {
         self.machine.get_mut().forget_labels()
     }
 
-    /// Refuses parts that do not fit together (a file may say anything).
+    /// Returns an error if parts do not fit together (a file may hold anything).
     pub fn check(&self, classes: usize, feature_space: &FeatureSpace, params: &EngineParams) -> Result<()> {
         let outputs = if self.present.len() == 2 { 1 } else { self.present.len() };
         let machine = self.machine.get();
@@ -370,7 +372,7 @@ impl StreamClassifier {
             && machine.outputs() == outputs
             && machine.fits(feature_space, params);
         if !fits {
-            return Err(Error::State("its classifier and its classes differ".into()));
+            return Err(Error::State("its classifier does not match its classes or parameters".into()));
         }
         machine.points().into_iter().try_for_each(|points| feature_space.check_rows(points))
     }
@@ -397,8 +399,8 @@ impl StreamClassifier {
     }
 }
 
-/// What a label weighs after so many batches.
-fn fresh(age: u64, forget: Forgetting) -> f64 {
+/// Factor of the weight of a label that arrived `age` batches ago.
+fn age_weight(age: u64, forget: Forgetting) -> f64 {
     match forget {
         Forgetting::HalfLife(batches) => 0.5f64.powf(age as f64 / batches as f64).max(1e-6),
         _ => 1.0,

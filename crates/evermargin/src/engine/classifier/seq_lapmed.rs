@@ -1,17 +1,19 @@
-//! Sequential Laplacian MED as the classifier of the loop.
+//! Sequential Laplacian MED as the classifier of the engine.
 //!
-//! Problem: that of [`crate::estimators::med`], one output per class against the rest. The belief after the last closed
-//! batch is N(G⁻¹h, G⁻¹). When a batch is closed, its labeled and unlabeled rows are learned together from that belief
-//! (Hou & Hero 2018, theorem 2). While it is open, answers must show at once: a second belief, made from the first by
-//! learning labels alone as they come, decides until then and is dropped when the batch is closed.
+//! Problem: that of [`crate::estimators::med`], one output per class against the rest. The posterior after the last
+//! closed batch is N(G⁻¹h, G⁻¹). When a batch is closed, that posterior is updated with the labeled and unlabeled rows
+//! of the batch together (Hou & Hero 2018, theorem 2). While a batch is open, answers must take effect at once.
+//! Therefore a second posterior learns the labels alone as they arrive, starting from the first one. It makes the
+//! decisions until the batch is closed and is then dropped.
 //!
-//! Departures: the weight of the graph falls as β/t, because precisions add up over a stream without end. A graph has at
-//! most [`MAX_ROWS`] rows; of more rows every k-th is one batch, and more than [`MAX_ROWS`] unlabeled ones are thinned
-//! evenly. Landmarks and precision do not depend on labels, so a rebuilt machine keeps them and relearns h.
+//! Departures: the weight of the graph decreases as β/t, because precisions add up over an endless stream. A graph has
+//! at most [`MAX_ROWS`] rows: more rows are split into several batches, each with every k-th row, and more than
+//! [`MAX_ROWS`] unlabeled rows are thinned evenly first. Landmarks and precision do not depend on labels, so a rebuilt
+//! classifier keeps them and learns only h again.
 //!
-//! Invariants: a label is learned once by the belief. Two thirds of the cap on points are for the landmarks of both beliefs,
-//! one third for labels that wait for the end of the batch, at most [`MAX_ROWS`]; when more come, those that wait are
-//! learned.
+//! Invariants: the first posterior learns each label once. Two thirds of the maximum number of points are for the
+//! landmarks of both posteriors, and one third for labels that wait for the end of the batch, at most [`MAX_ROWS`];
+//! when more arrive, the first posterior learns the waiting ones early.
 
 use super::{Machine, Rows};
 use crate::data::{Label, Matrix, MatrixView};
@@ -26,49 +28,50 @@ use crate::solver::{Progress, Watch};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Rows that are learned together.
+/// Maximum number of rows that are learned together.
 pub(super) const MAX_ROWS: usize = 1000;
 
-/// Labels that are learned together without a graph.
+/// Number of labels that are learned together without a graph.
 const CHUNK: usize = 100;
 
-/// The belief, and what was learned since a batch was closed.
+/// Posterior after the last closed batch, and everything learned since.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SequentialMed {
-    /// The belief after the last closed batch.
-    belief: Belief,
-    /// The belief with the labels that came since.
-    current: Belief,
-    /// These labels: rows, and one target per output.
+    /// Posterior after the last closed batch.
+    belief: Posterior,
+    /// That posterior updated with the labels that arrived since.
+    current: Posterior,
+    /// Rows of these labels.
     recent: Matrix,
+    /// Targets of these labels, one entry per output.
     targets: Vec<Targets>,
-    /// The maximum number of them.
+    /// Maximum number of these labels.
     max_recent: usize,
 }
 
-/// A belief that is saved as plain data.
+/// Posterior that is saved as plain data.
 #[derive(Debug, Clone, PartialEq)]
-struct Belief(SeqMed);
+struct Posterior(SeqMed);
 
-impl Serialize for Belief {
+impl Serialize for Posterior {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         self.0.save().serialize(serializer)
     }
 }
 
-impl<'de> Deserialize<'de> for Belief {
+impl<'de> Deserialize<'de> for Posterior {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         let saved = Saved::deserialize(deserializer)?;
         if saved.cols > MAX_COLUMNS {
-            return Err(D::Error::custom("its rows have too many columns"));
+            return Err(D::Error::custom("the rows of its classifier have too many columns"));
         }
         SeqMed::resume(&saved).map(Self).map_err(D::Error::custom)
     }
 }
 
 impl SequentialMed {
-    /// A machine without labels, for rows like `first`. It keeps the landmarks and the precision of `old`.
+    /// A learner without labels, for rows like `first`. Keeps the landmarks and the precision of `old`.
     pub fn new(
         feature_space: &FeatureSpace,
         params: &EngineParams,
@@ -77,7 +80,7 @@ impl SequentialMed {
         old: Option<&Self>,
     ) -> Result<Self> {
         let some: Vec<usize> = (0..first.rows().min(MAX_ROWS)).collect();
-        let belief = match old {
+        let posterior = match old {
             Some(old) => old.belief.0.without_labels(outputs),
             None => {
                 SeqMed::new(&params.seq_lapmed(feature_space.kernel), first.select(&some).view(), outputs)?
@@ -86,15 +89,15 @@ impl SequentialMed {
         let empty = Matrix::empty(feature_space.cols(), feature_space.sparse);
         let targets = vec![Targets { y: Vec::new(), cost: Vec::new() }; outputs];
         Ok(Self {
-            belief: Belief(belief.clone()),
-            current: Belief(belief),
+            belief: Posterior(posterior.clone()),
+            current: Posterior(posterior),
             recent: empty,
             targets,
             max_recent: max_recent(params),
         })
     }
 
-    /// Learns the labels that came since a batch was closed, and unlabeled rows with them, from the belief.
+    /// Updates the posterior with the labels that arrived since a batch was closed, together with unlabeled rows.
     fn absorb(&mut self, unlabeled: MatrixView<'_>, watch: &dyn Watch) -> Result<()> {
         let step = unlabeled.rows().div_ceil(MAX_ROWS).max(1);
         let some: Vec<usize> = (0..unlabeled.rows()).step_by(step).collect();
@@ -118,18 +121,18 @@ impl SequentialMed {
             }
             next.learn(x.view(), &targets, &())?;
         }
-        self.believe(next);
+        self.set_posterior(next);
         Ok(())
     }
 
-    fn believe(&mut self, next: SeqMed) {
-        self.current = Belief(next.clone());
-        self.belief = Belief(next);
+    fn set_posterior(&mut self, next: SeqMed) {
+        self.current = Posterior(next.clone());
+        self.belief = Posterior(next);
         self.recent = Matrix::empty(self.recent.cols(), matches!(self.recent, Matrix::Csr { .. }));
         self.targets.iter_mut().for_each(|t| *t = Targets { y: Vec::new(), cost: Vec::new() });
     }
 
-    /// Learns labels of a belief without a graph.
+    /// Learns labels alone, without a graph.
     fn learn_alone(to: &mut SeqMed, rows: &Rows<'_>, watch: &dyn Watch) -> Result<()> {
         for chunk in rows.chosen.chunks(CHUNK) {
             if !watch.proceed(&progress(to)) {
@@ -173,7 +176,7 @@ impl Machine for SequentialMed {
     fn rebuild(&mut self, rows: &Rows<'_>, watch: &dyn Watch) -> Result<()> {
         let mut next = self.belief.0.clone();
         let learned = Self::learn_alone(&mut next, rows, watch);
-        self.believe(next);
+        self.set_posterior(next);
         learned
     }
 
@@ -222,14 +225,14 @@ impl Machine for SequentialMed {
 
     fn forget_labels(&mut self) -> bool {
         let next = self.belief.0.without_labels(self.outputs());
-        self.believe(next);
+        self.set_posterior(next);
         true
     }
 
     fn fits(&self, feature_space: &FeatureSpace, params: &EngineParams) -> bool {
         let given = params.seq_lapmed(feature_space.kernel);
         let outputs = self.outputs();
-        let belief = |b: &Belief| {
+        let matches = |b: &Posterior| {
             let saved = b.0.save();
             saved.params == given
                 && saved.cols == feature_space.cols()
@@ -244,8 +247,8 @@ impl Machine for SequentialMed {
                 && t.cost.iter().all(|c| (0.0..=1e15).contains(c))
         };
         params.classifier == ClassifierChoice::SeqLapmed
-            && belief(&self.belief)
-            && belief(&self.current)
+            && matches(&self.belief)
+            && matches(&self.current)
             && self.targets.len() == outputs
             && self.max_recent == max_recent(params)
             && self.recent.rows() <= self.max_recent

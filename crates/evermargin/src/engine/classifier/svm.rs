@@ -1,11 +1,12 @@
-//! The online support vector machines of the loop: `lasvm`, and `local`, Emara's choice.
+//! Online support vector machines as the classifier of the engine: `lasvm`, and `local`, the choice of Emara.
 //!
-//! Problem: that of [`crate::estimators::online::lasvm`], one output per class against the rest, on shared points. `lasvm`
-//! keeps the points that its steps need; `local` keeps every label up to the cap and lets the neighborhood of a new
-//! label move (Emara 2012, chapter VI). Both are solved to the tolerance when a batch is closed.
+//! Problem: that of [`crate::estimators::online::lasvm`], one output per class against the rest, on shared points.
+//! `lasvm` keeps the points that its steps need; `local` keeps every label up to the maximum and changes the
+//! coefficients in the neighborhood of a new label (Emara 2012, chapter VI). Both are solved to the tolerance when a
+//! batch is closed.
 //!
-//! Departure: a remembered label that has the margin in every output is not processed again when a batch is closed,
-//! because LASVM would turn it away after a pass over all points. `local` holds its labels already and reviews none.
+//! Departure: when a batch is closed, remembered labels outside the margin of every output are not processed again,
+//! because LASVM would reject them after a pass over all points. `local` still has all of its labels and reviews none.
 
 use super::{Machine, Rows};
 use crate::data::{Matrix, MatrixView};
@@ -20,28 +21,29 @@ use crate::solver::Watch;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Samples whose kernel values are computed together.
+/// Number of samples whose kernel values are computed together.
 pub(super) const CHUNK: usize = 64;
 
-/// Steps per point after which solving ends: far more than rows of one size take. A row that is longer than the others by
-/// many orders of magnitude keeps the solver from its tolerance, and a batch must not take forever.
+/// Maximum number of solver steps per point, far more than rows of similar length need. A row that is longer than the
+/// others by many orders of magnitude can prevent convergence to the tolerance, and the time per batch must be bounded.
 const MAX_STEPS_PER_POINT: u64 = 1000;
 
-/// The same for few points. `local` takes a tenth and a twentieth, because it keeps rows that LASVM drops.
+/// Lower bound of the maximum number of solver steps, for few points. `local` uses a tenth of the steps per point and a
+/// twentieth of this bound, because it keeps rows that LASVM drops.
 const MIN_STEPS: u64 = 100_000;
 
-/// The online machine, saved without what depends on its caches.
+/// Online SVM, saved without the counts that depend on its caches.
 #[derive(Debug)]
 pub(super) struct OnlineSvm(Lasvm);
 
 impl OnlineSvm {
-    /// A machine without points.
+    /// An SVM without points.
     pub fn new(feature_space: &FeatureSpace, params: &EngineParams, outputs: usize) -> Self {
         let machine = params.lasvm(feature_space.kernel);
         Self(Lasvm::with(&machine, &feature_space.packing, feature_space.sparse, outputs))
     }
 
-    /// The same machine for rows with more columns; none if that is impossible.
+    /// The same SVM for rows with more columns; `None` if that is impossible.
     pub fn with_packing(&self, packing: &Packing) -> Option<Self> {
         let mut saved = self.0.save();
         saved.points = saved.points.with_cols(packing.cols);
@@ -51,13 +53,13 @@ impl OnlineSvm {
 
     fn saved(&self) -> Saved {
         let mut saved = self.0.save();
-        // how often kernel values were computed depends on what was in memory, not on what was learned
+        // the number of computed kernel values depends on what was cached, not on what was learned
         (saved.counts.evaluations, saved.counts.spare) = (0, 0);
         saved
     }
 
-    /// Processes rows in chunks, all of them or those inside the margin of an output. Rows in memory are usable, so that
-    /// none is refused; without memory for more points no more are learned.
+    /// Processes rows in chunks, either all of them or only those inside the margin of an output. Stored rows are
+    /// usable, so none is refused; if memory for another point is missing, the remaining rows are not learned.
     fn process(&mut self, rows: &Rows<'_>, all: bool, watch: &dyn Watch) -> Result<()> {
         let svm = &mut self.0;
         for (start, chunk) in (0..).step_by(CHUNK).zip(rows.chosen.chunks(CHUNK)) {
@@ -183,7 +185,7 @@ impl<'de> Deserialize<'de> for OnlineSvm {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         let saved = Saved::deserialize(deserializer)?;
         if saved.packing.cols > MAX_COLUMNS {
-            return Err(D::Error::custom("its points have too many columns"));
+            return Err(D::Error::custom("the points of its classifier have too many columns"));
         }
         Lasvm::resume(&saved).map(Self).map_err(D::Error::custom)
     }

@@ -1,15 +1,15 @@
-//! ADWIN: a window that is as long as its values have one mean.
+//! ADWIN: an adaptive window, which grows while the mean of its values does not change.
 //!
-//! Source: Bifet & Gavalda, Learning from time-changing data with adaptive windowing, SDM 2007 (ADWIN2). The window W of n
-//! values in [0, 1] is cut in two at every boundary of its buckets. With n₀ and n₁ values on the sides,
+//! Source: Bifet & Gavalda, Learning from time-changing data with adaptive windowing, SDM 2007 (ADWIN2). The window W
+//! of n values in [0, 1] is cut in two at every boundary of its buckets. With n₀ and n₁ values on the sides,
 //! 1/m = 1/n₀ + 1/n₁, δ' = δ/ln n and the variance σ² of W, the means differ by more than chance if
-//! |μ₀ − μ₁| > √(2/m · σ² · ln(2/δ')) + 2/(3m) · ln(2/δ'). The oldest bucket is dropped as long as some cut does.
+//! |μ₀ − μ₁| > √(2/m · σ² · ln(2/δ')) + 2/(3m) · ln(2/δ'). The oldest bucket is dropped while any cut satisfies this.
 //!
-//! The window is an exponential histogram: a bucket holds the sum of 2^k values, and of the buckets of each size there are
-//! at most five; a sixth merges the two oldest ones into one of twice the size.
+//! The window is an exponential histogram: a bucket holds the sum of 2^k values, and there are at most five buckets of
+//! each size; when there is a sixth, the two oldest ones are merged into one of twice the size.
 //!
-//! Departures: every value is followed by the test (implementations often test every 32nd), both sides of a cut have at least
-//! five values, and the number of sizes is capped; past it the oldest bucket is dropped.
+//! Departures: the test is made after every value (implementations often test after every 32nd), both sides of a cut
+//! have at least five values, and the number of sizes is limited; beyond it the oldest bucket is dropped.
 //!
 //! Invariants: buckets are sorted by size, the oldest and largest first; at most `MAX_SIZES` · 5 buckets.
 
@@ -20,13 +20,13 @@ use serde::{Deserialize, Serialize};
 /// Confidence parameter δ.
 pub(super) const DELTA: f64 = 0.002;
 
-/// The maximum number of buckets of one size, M.
+/// Maximum number of buckets of one size, M.
 const MAX_PER_SIZE: usize = 5;
 
-/// The number of sizes: windows of up to about five million values.
+/// Number of sizes, which allows windows of up to about five million values.
 const MAX_SIZES: u8 = 20;
 
-/// The minimum number of values on each side of a cut.
+/// Minimum number of values on each side of a cut.
 pub(super) const MIN_SIDE: u64 = 5;
 
 /// Sum and sum of squares of 2^`size` successive values.
@@ -58,14 +58,14 @@ impl Moments {
     }
 }
 
-/// The bound ε of the means on both sides of a cut of `n` values of variance `variance`.
+/// Bound ε on the difference of the means on both sides of a cut, in a window of variance `variance`.
 pub(super) fn epsilon(n0: u64, n1: u64, variance: f64) -> f64 {
     let inverse_m = 1.0 / n0 as f64 + 1.0 / n1 as f64;
     let log = (2.0 * ((n0 + n1) as f64).ln() / DELTA).ln();
     (2.0 * inverse_m * variance * log).sqrt() + 2.0 / 3.0 * inverse_m * log
 }
 
-/// The state of ADWIN. See the module.
+/// State of ADWIN. See the module.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Adwin {
@@ -74,7 +74,7 @@ pub struct Adwin {
 }
 
 impl Adwin {
-    /// Adds a value in [0, 1]; a change of the mean, in either direction, if the window was cut.
+    /// Adds a value in [0, 1]. If the window was cut, returns the change of the mean, which may be in either direction.
     pub fn add(&mut self, value: f64) -> Option<Change> {
         self.insert(value);
         let mut found = None;
@@ -115,7 +115,7 @@ impl Adwin {
         }
     }
 
-    /// The first significant cut, from the oldest value on.
+    /// First significant cut, starting at the oldest value.
     fn cut(&self) -> Option<Change> {
         let all = self.buckets.iter().fold(Moments::default(), Moments::plus);
         if all.n < 2 * MIN_SIDE {
@@ -138,7 +138,7 @@ impl Adwin {
         None
     }
 
-    /// Refuses a state that no sequence leads to.
+    /// Returns an error for a state that no sequence produces.
     pub fn check(&self) -> Result<()> {
         let within = |v: f64, n: u64| (0.0..=n as f64 * (1.0 + 1e-9)).contains(&v);
         let count = |size| self.buckets.iter().filter(|b| b.size == size).count();
@@ -159,8 +159,8 @@ impl Adwin {
         self.buckets.iter().map(Bucket::len).collect()
     }
 
-    /// The histogram with one more value, before any cut.
-    pub(super) fn buckets_after(&mut self, value: f64) {
+    /// Adds a value to the histogram without a cut.
+    pub(super) fn insert_without_cut(&mut self, value: f64) {
         self.insert(value);
     }
 

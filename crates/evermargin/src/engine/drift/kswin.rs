@@ -1,12 +1,12 @@
 //! KSWIN: a two-sample Kolmogorov-Smirnov test of the newest values against older ones.
 //!
-//! Source: Raab, Heusinger & Schleif, Reactive soft prototype computing for concept drift streams, Neurocomputing 2020. Of a
-//! window of 100 values the newest r = 30 are compared with 30 drawn without replacement from the 70 before them. The
-//! distributions differ if the largest distance of the empirical distribution functions exceeds √(−ln α / r), α = 0.005. Then
-//! only the newest 30 values stay.
+//! Source: Raab, Heusinger & Schleif, Reactive soft prototype computing for concept drift streams, Neurocomputing 2020.
+//! The newest r = 30 values of a window of 100 are compared with 30 drawn without replacement from the 70 before them.
+//! The distributions differ if the largest distance of the empirical distribution functions exceeds √(−ln α / r), α =
+//! 0.005. Then only the newest 30 values are kept.
 //!
-//! The draw follows from the seed and the number of the value, so that the same values give the same changes. The test is made
-//! for every value, so a sequence without a change is reported as one from time to time.
+//! The draw follows from the seed and the number of the value, so that equal values give equal changes. Because the
+//! test is made after every value, there are occasional false alarms on sequences without a change.
 
 use super::super::{MAX_COUNT, draw};
 use super::{Change, refuse_unless};
@@ -14,27 +14,27 @@ use crate::error::Result;
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 
-/// The number of values in the window.
+/// Number of values in a full window.
 pub(super) const WINDOW: usize = 100;
 
-/// The number of newest values, r.
+/// Number of newest values, r.
 pub(super) const RECENT: usize = 30;
 
 /// Significance level α.
 pub(super) const ALPHA: f64 = 0.005;
 
-/// The state of KSWIN. See the module.
+/// State of KSWIN. See the module.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Kswin {
     /// Oldest first.
     window: Vec<f64>,
-    /// Values so far.
+    /// Number of values so far.
     values: u64,
 }
 
 impl Kswin {
-    /// Adds a value in [0, 1]; a change of the distribution if there is one.
+    /// Adds a value in [0, 1]. Returns the change if the distribution has changed.
     pub fn add(&mut self, value: f64, seed: u64) -> Option<Change> {
         self.values += 1;
         if self.window.len() == WINDOW {
@@ -64,7 +64,7 @@ impl Kswin {
         self.window.len()
     }
 
-    /// Refuses a state that no sequence leads to.
+    /// Returns an error for a state that no sequence produces.
     pub fn check(&self) -> Result<()> {
         refuse_unless(
             self.window.len() <= WINDOW
@@ -74,7 +74,7 @@ impl Kswin {
     }
 }
 
-/// The largest distance of the empirical distribution functions of two ascending samples.
+/// Largest distance between the empirical distribution functions of two ascending samples.
 pub(super) fn distance(a: &[f64], b: &[f64]) -> f64 {
     let (mut i, mut j, mut largest) = (0, 0, 0.0f64);
     while i < a.len() && j < b.len() {

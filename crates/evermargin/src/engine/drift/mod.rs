@@ -1,13 +1,15 @@
-//! Drift detectors on the outcomes of labels that were not chosen.
+//! Drift detectors on the prediction errors for labels that no query strategy chose.
 //!
-//! Problem: decide, one label at a time and in bounded memory, whether the errors of the engine have become more frequent.
-//! Four tests can be chosen ([`DriftMethod`]): windows of fixed size (`windowed.rs`), ADWIN (`adwin.rs`), KSWIN (`kswin.rs`)
-//! and Page-Hinkley (`page_hinkley.rs`). The first, second and last read 1 for a wrong label and 0 for a right one. KSWIN
-//! compares distributions and needs more than two values: it reads the estimated probability that the class given to the row
-//! was wrong, which is 1 − confidence where the label was right and the confidence where it was wrong. Where the classifier
-//! labels alone, this is a monotone function of the signed margin of the true class.
+//! Problem: decide, one label at a time and in bounded memory, whether the errors of the engine have become more
+//! frequent. Four tests are available ([`DriftMethod`]): windows of fixed size (`windowed.rs`), ADWIN (`adwin.rs`),
+//! KSWIN (`kswin.rs`) and Page-Hinkley (`page_hinkley.rs`). The input of the first, second and last is 1 for a wrong
+//! prediction and 0 for a correct one. KSWIN compares distributions and needs more than two values. Its input is 1 −
+//! confidence for a correct prediction and the confidence for a wrong one, where the confidence is the estimated
+//! probability that the prediction is correct. If the classifier labels alone, this is a monotone function of the
+//! signed margin of the true class.
 //!
-//! Departure: ADWIN and KSWIN also detect fewer errors. They then drop old values as their sources demand, but report nothing.
+//! Departure: ADWIN and KSWIN also detect a decrease of the errors. They then drop old values, as in their sources, but
+//! no drift is reported.
 
 mod adwin;
 mod kswin;
@@ -26,13 +28,13 @@ use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::str::FromStr;
 
-/// The drift detector of an engine.
+/// Drift detector of an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DriftMethod {
     /// No drift detection.
     None,
-    /// Windows of 50 labels against the mean of those before.
+    /// Comparison of a window of 50 labels with the mean of earlier windows.
     Windowed,
     /// ADWIN, an adaptive window.
     Adwin,
@@ -43,10 +45,10 @@ pub enum DriftMethod {
 }
 
 impl DriftMethod {
-    /// All of them.
+    /// All values.
     pub const ALL: [Self; 5] = [Self::None, Self::Windowed, Self::Adwin, Self::Kswin, Self::PageHinkley];
 
-    /// The name a user writes.
+    /// Name in parameters and files.
     pub fn name(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -66,7 +68,7 @@ impl FromStr for DriftMethod {
     }
 }
 
-/// A detected change of the mean of a sequence.
+/// Detected change of a sequence.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Change {
     /// Mean of the values before the change.
@@ -75,7 +77,7 @@ pub struct Change {
     pub now: f64,
 }
 
-/// The state of the chosen detector.
+/// State of the detector in use.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum ErrorDetector {
@@ -107,8 +109,8 @@ impl ErrorDetector {
         }
     }
 
-    /// One more outcome; a change if the errors have become more frequent. `doubt` is the estimated probability that the
-    /// label given to the row was wrong.
+    /// Adds an outcome; returns a change if the errors have become more frequent. `doubt` is the input of KSWIN (see
+    /// the module).
     pub fn add(&mut self, wrong: bool, doubt: f64, seed: u64) -> Option<Change> {
         let error = f64::from(u8::from(wrong));
         let change = match self {
@@ -121,10 +123,10 @@ impl ErrorDetector {
         change.filter(|c| c.now > c.before)
     }
 
-    /// Refuses a state that no sequence leads to (a file may say anything).
+    /// Returns an error for a state that no sequence produces (a file may hold anything).
     pub fn check(&self, method: DriftMethod) -> Result<()> {
         if self.method() != method {
-            return Err(Error::State("its drift detector and its parameters differ".into()));
+            return Err(Error::State("its drift detector does not match its parameters".into()));
         }
         match self {
             Self::None => Ok(()),
@@ -137,5 +139,5 @@ impl ErrorDetector {
 }
 
 fn refuse_unless(fits: bool) -> Result<()> {
-    if fits { Ok(()) } else { Err(Error::State("its drift detector".into())) }
+    if fits { Ok(()) } else { Err(Error::State("the state of its drift detector is out of range".into())) }
 }

@@ -1,23 +1,24 @@
 //! The Page-Hinkley test for a rise of the mean.
 //!
-//! Source: Page, Continuous inspection schemes, Biometrika 1954; Hinkley 1971; in the form of Gama et al., A survey on concept
-//! drift adaptation, 2014. With the mean x̄ₜ of the first t values, mₜ = Σ (xᵢ − x̄ᵢ − δ) over i ≤ t; the mean has risen if
-//! mₜ − min mᵢ > λ. δ = 0.005, λ = 50 and at least 30 values. After a change the test begins anew.
+//! Source: Page, Continuous inspection schemes, Biometrika 1954; Hinkley 1971; in the form of Gama et al., A survey on
+//! concept drift adaptation, 2014. With the mean x̄ₜ of the first t values, mₜ = Σ (xᵢ − x̄ᵢ − δ) over i ≤ t; the mean
+//! has risen if mₜ − min mᵢ > λ. δ = 0.005, λ = 50 and at least 30 values. After a change the test is restarted.
 //!
-//! With λ = 50 a change needs more than 50 errors in excess of the earlier rate: the test is meant for streams with many labels.
+//! With λ = 50 a change requires more than 50 errors in excess of the earlier rate: the test suits streams with many
+//! labels.
 
 use super::super::MAX_COUNT;
 use super::{Change, refuse_unless};
 use crate::error::Result;
 use serde::{Deserialize, Serialize};
 
-/// The rise that is tolerated, δ.
+/// Tolerated rise, δ.
 pub(super) const DELTA: f64 = 0.005;
 
-/// The threshold λ.
+/// Threshold, λ.
 pub(super) const LAMBDA: f64 = 50.0;
 
-/// The minimum number of values.
+/// Minimum number of values.
 pub(super) const MIN_VALUES: u64 = 30;
 
 /// Number and sum of values.
@@ -34,7 +35,7 @@ impl Total {
     }
 }
 
-/// The state of the Page-Hinkley test. See the module.
+/// State of the Page-Hinkley test. See the module.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PageHinkley {
@@ -43,12 +44,12 @@ pub struct PageHinkley {
     cumulative: f64,
     /// min mᵢ.
     minimum: f64,
-    /// The values up to the minimum.
+    /// Values up to the minimum.
     before: Total,
 }
 
 impl PageHinkley {
-    /// Adds a value in [0, 1]; the change if the mean has risen.
+    /// Adds a value in [0, 1]. Returns the change if the mean has risen.
     pub fn add(&mut self, value: f64) -> Option<Change> {
         self.all = Total { n: self.all.n + 1, sum: self.all.sum + value };
         self.cumulative += value - self.all.sum / self.all.n as f64 - DELTA;
@@ -69,7 +70,7 @@ impl PageHinkley {
         self.cumulative - self.minimum
     }
 
-    /// Refuses a state that no sequence leads to.
+    /// Returns an error for a state that no sequence produces.
     pub fn check(&self) -> Result<()> {
         refuse_unless(
             self.all.fits()

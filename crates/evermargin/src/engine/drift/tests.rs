@@ -5,14 +5,14 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use std::collections::VecDeque;
 
-/// Errors with a probability that changes after `change` values.
+/// Random errors (1) and correct predictions (0); the error probability changes after `change` values.
 fn bernoulli(seed: u64, (before, after): (f64, f64), change: usize, len: usize) -> Vec<f64> {
     let mut rng = Pcg64::seed_from_u64(seed);
     let p = |i: usize| if i < change { before } else { after };
     (0..len).map(|i| f64::from(u8::from(rng.random::<f64>() < p(i)))).collect()
 }
 
-/// Whether some cut of exact values, of those at `cuts` values from the oldest, is significant.
+/// Whether any cut of the raw values is significant, among the cuts after `cuts` values from the oldest.
 fn has_cut(window: &[f64], cuts: impl Iterator<Item = usize>) -> bool {
     let n = window.len();
     if n < 2 * MIN_SIDE as usize {
@@ -28,7 +28,8 @@ fn has_cut(window: &[f64], cuts: impl Iterator<Item = usize>) -> bool {
     })
 }
 
-/// The histogram against the raw values of its window, cut at the same places: the same decision for every value.
+/// Compares the histogram with the raw values of its window, cut at the same positions: the decision is the same after
+/// every value.
 #[test]
 fn adwin_decides_as_the_exact_window_cut_at_its_buckets() {
     let mut changes = 0;
@@ -40,8 +41,8 @@ fn adwin_decides_as_the_exact_window_cut_at_its_buckets() {
             let before = adwin.width();
             let mut uncut = adwin.clone();
             let changed = adwin.add(value).is_some();
-            // the buckets as they were before any was dropped
-            uncut.buckets_after(value);
+            // the buckets before any was dropped
+            uncut.insert_without_cut(value);
             let exact: Vec<f64> = window.iter().copied().collect();
             assert_eq!(uncut.width(), before + 1);
             assert!((uncut.sum() - exact.iter().sum::<f64>()).abs() < 1e-9);
@@ -58,7 +59,8 @@ fn adwin_decides_as_the_exact_window_cut_at_its_buckets() {
     assert!(changes >= 7, "{changes}");
 }
 
-/// Against all cuts of the exact sequence: never earlier, and later by no more than the size of a bucket at the change.
+/// Compares with all cuts of the raw values: ADWIN detects a change never earlier, and later by at most about the size
+/// of a bucket.
 #[test]
 fn adwin_detects_what_all_cuts_of_the_exact_window_detect() {
     for (seed, after) in [(1, 0.3), (2, 0.4), (3, 0.5), (4, 0.6), (5, 0.8), (6, 0.35), (7, 0.9), (8, 0.45)] {
@@ -137,7 +139,7 @@ fn kswin_distance_equals_the_brute_force_one() {
     }
 }
 
-/// A row's outcome: whether its label was wrong, and the doubt that KSWIN reads.
+/// Outcome for a row: whether the prediction was wrong, and the input of KSWIN.
 fn outcome(rng: &mut Pcg64, p: f64) -> (bool, f64) {
     let wrong = rng.random::<f64>() < p;
     let confidence = 0.5 + 0.5 * rng.random::<f64>();
@@ -145,7 +147,7 @@ fn outcome(rng: &mut Pcg64, p: f64) -> (bool, f64) {
 }
 
 #[test]
-fn windowed_test_finds_a_rise_and_few_false_ones() {
+fn windowed_test_detects_a_rise_with_few_false_alarms() {
     let mut rng = Pcg64::seed_from_u64(5);
     let (mut found, mut wrong) = (0, 0);
     for _ in 0..200 {
@@ -193,7 +195,7 @@ fn detectors_have_few_false_alarms_and_short_delays() {
     }
 }
 
-/// 10⁵ values with several changes: bounded states that resume bit-identically.
+/// 10⁵ values with several changes: states stay small and resume with bit-identical results.
 #[test]
 fn detectors_stay_small_and_resume_bit_identically() {
     for method in DriftMethod::ALL {
@@ -221,7 +223,7 @@ fn detectors_stay_small_and_resume_bit_identically() {
 }
 
 #[test]
-fn checks_refuse_states_of_another_method_and_impossible_ones() {
+fn check_refuses_states_of_another_method_and_impossible_states() {
     for method in DriftMethod::ALL {
         for other in DriftMethod::ALL.into_iter().filter(|other| *other != method) {
             assert!(ErrorDetector::new(other).check(method).is_err());

@@ -1,24 +1,24 @@
-//! A one-sided z-test of the last window against the mean of the windows since the last change.
+//! A one-sided z-test of the latest window against the mean of the windows since the last change.
 //!
-//! Windows have at least 50 trials; the first four are never a change. The standard deviation is the larger one of what
-//! chance gives a window of this size and of what the windows scatter by. A change exceeds 3.1 of them, which chance does
-//! once in about 1,000 windows. After a change the test begins anew.
+//! A window has at least 50 trials; the first four windows are never a change. The standard deviation is the larger one
+//! of the binomial one for a window of this size and the empirical one of the windows. A change exceeds 3.1 standard
+//! deviations, which happens by chance in about one of 1,000 windows. After a change the test is restarted.
 
 use super::super::MAX_COUNT;
 use super::{Change, refuse_unless};
 use crate::error::Result;
 use serde::{Deserialize, Serialize};
 
-/// The minimum number of trials of a window.
+/// Minimum number of trials per window.
 const WINDOW: u64 = 50;
 
-/// The number of windows before the first that can be a change.
+/// Number of windows before the first window that can be a change.
 const MIN_WINDOWS: u64 = 4;
 
-/// Standard deviations that chance exceeds once in about 1,000 times.
+/// Number of standard deviations that is exceeded by chance in about one of 1,000 windows.
 const Z: f64 = 3.1;
 
-/// The state of the windowed test. See the module.
+/// State of the windowed test. See the module.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WindowedTest {
@@ -31,7 +31,7 @@ pub struct WindowedTest {
 }
 
 impl WindowedTest {
-    /// Adds trials; at the end of a window, the change if the rate has risen.
+    /// Adds trials. At the end of a window, returns the change if the rate has risen.
     pub fn add(&mut self, yes: u64, trials: u64) -> Option<Change> {
         (self.yes, self.trials) = (self.yes + yes, self.trials + trials);
         if self.trials < WINDOW {
@@ -53,7 +53,7 @@ impl WindowedTest {
         None
     }
 
-    /// Refuses a state that no sequence leads to.
+    /// Returns an error for a state that no sequence produces.
     pub fn check(&self) -> Result<()> {
         refuse_unless(
             self.windows <= MAX_COUNT

@@ -1,4 +1,4 @@
-//! The evidence of held-out labels about a source.
+//! Evaluation of label sources on held-out labels.
 
 use super::{Pool, Source};
 use crate::error::{Error, Result};
@@ -8,10 +8,10 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
 
-/// Parts into which the labels are dealt.
+/// Number of folds of the labels.
 pub(super) const FOLDS: usize = 5;
 
-/// The evidence of held-out labels about one source.
+/// Results of one source on held-out labels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::engine) struct Evidence {
     pub(super) source: Source,
@@ -22,7 +22,7 @@ pub(in crate::engine) struct Evidence {
     pub(super) slope: f64,
 }
 
-/// A held-out label: its class, how much it counts, and the scores a source gave it.
+/// Held-out label: its class, its weight, and the scores that a source gave to its row.
 struct HeldOut {
     class: usize,
     weight: f64,
@@ -30,8 +30,9 @@ struct HeldOut {
 }
 
 impl Pool<'_> {
-    /// Compares the sources on held-out labels. Returns the evidence of each source that has an answer, and the number of
-    /// labels held out, as far as they represent the stream. A source that fails is left out, and `failed` has its error.
+    /// Compares the sources on held-out labels. Returns the evidence of each source that has usable scores, and the
+    /// number of held-out labels, weighted by how well they represent the stream. A source that fails is omitted, and
+    /// its error is passed to `failed`.
     pub(in crate::engine) fn compare(
         &mut self,
         seed: u64,
@@ -53,7 +54,7 @@ impl Pool<'_> {
         (found, counted)
     }
 
-    /// Deals the labels of each class with two or more into folds.
+    /// Splits the labels into folds, class by class; a class with a single label keeps it.
     fn deal(&self, seed: u64) -> Vec<Vec<usize>> {
         let mut rng = Pcg64::seed_from_u64(seed);
         let mut folds = vec![Vec::new(); FOLDS];
@@ -92,7 +93,7 @@ impl Pool<'_> {
     }
 }
 
-/// The slope with the least log-loss, under a weak prior, and the loss with it.
+/// Evidence with the slope that minimizes the log-loss under a weak prior.
 fn evidence(source: Source, held: &[HeldOut]) -> Evidence {
     let n: f64 = held.iter().map(|h| h.weight).sum();
     let is_correct = |h: &&HeldOut| largest(&h.scores) == h.class;

@@ -1,7 +1,7 @@
-//! The sources of the labels of a batch: the classifier, and methods that also use rows without a label.
+//! Sources of the labels of a batch: the classifier, and methods that also use unlabeled rows.
 //!
 //! Problem: on some streams transduction is 16 points better than the classifier trained on labels alone, on others 24
-//! points worse, and it is not known beforehand on which. Sources:
+//! points worse, and it is not known in advance which case applies. Sources:
 //!
 //! - **model**: the classifier, trained on true labels alone;
 //! - **transduction**: SUBMOD-S3VM over the pool (`transduction/`);
@@ -10,17 +10,19 @@
 //!
 //! The pool holds the remembered labels, the batch, the batch before it and the exemplars.
 //!
-//! Method, that of the estimator `auto`: each source labels held-out labels, with all rows without a label kept
-//! (`evidence.rs`). Its weight is prior·exp(−η·(n·loss + d)), where n is the number of labels as far as they represent the
-//! stream (a label that a query strategy chose counts 1/8), loss the log-loss plus the error on them, and d twice the number
-//! of labels that arrived since and that the source got wrong where the classifier was right, less the reverse, faded.
-//! Probabilities are averaged with these weights. Where the classifier has nearly all of the weight, the others are not
-//! computed, and the labels are those of the classifier.
+//! Method, as in the estimator `auto`: each source predicts held-out labels, with all unlabeled rows kept
+//! (`evidence.rs`). Its weight is prior·exp(−η·(n·loss + d)). n is the number of held-out labels, weighted by how well
+//! they represent the stream (a label that a query strategy chose counts 1/8). The loss is log-loss plus error on these
+//! labels. d compares the source with the classifier on labels that arrived after the comparison and that no query
+//! strategy chose: it is twice the number that only the source got wrong, minus twice the number that only the
+//! classifier got wrong, with fading. Probabilities are averaged with these weights. If the classifier has nearly all
+//! of the weight, the other sources are not computed, and the labels are those of the classifier.
 //!
-//! The comparison uses at most `EVIDENCE_ROWS` rows without a label, evenly from the pool. It is repeated at once when these
-//! rows have doubled, and, as far as counted work affords it (`work.rs`), when the labels have grown by half, after drift, and
-//! otherwise after four batches; growth and interval double while its outcome stays the same. Sources of little weight are
-//! computed as far as counted work affords them. Beyond `max_labels` the classifier labels alone.
+//! The comparison uses at most `EVIDENCE_ROWS` unlabeled rows, evenly spaced in the pool. It is repeated at once when
+//! the number of these rows has doubled. It is also repeated, if the counted work allows (`work.rs`), when the number
+//! of labels has grown by half, after drift, and otherwise after four batches. As long as the best source stays the
+//! same, the interval doubles and the required growth increases. Sources of low weight are computed as far as the
+//! counted work allows. Above `max_labels` labels the classifier labels alone.
 
 mod evidence;
 mod pool;
@@ -39,50 +41,53 @@ use crate::estimators::auto::softmax;
 use crate::solver::Watch;
 use serde::{Deserialize, Serialize};
 
-/// Labels per class beyond which the classifier labels alone, and the bounds of their sum.
+/// Number of labels per class above which the classifier labels alone.
 const MAX_LABELS_PER_CLASS: usize = 200;
+
+/// Bounds of the total number of labels above which the classifier labels alone.
 const MAX_LABELS: (usize, usize) = (400, 1000);
 
-/// Labels beyond which the classifier labels alone.
+/// Number of labels above which the classifier labels alone.
 pub(super) fn max_labels(classes: usize) -> usize {
     (MAX_LABELS_PER_CLASS * classes).clamp(MAX_LABELS.0, MAX_LABELS.1)
 }
 
-/// The maximum number of unlabeled rows of a comparison, whose cost grows with their square.
+/// Maximum number of unlabeled rows in a comparison, whose cost grows with their square.
 pub(super) const EVIDENCE_ROWS: usize = 200;
 
-/// η: how fast the weight of a source falls with its loss.
+/// η: rate at which the weight of a source decreases with its loss.
 const EVIDENCE_RATE: f64 = 0.3;
 
-/// Labels beyond this number sharpen the weights no more.
+/// Maximum number of labels that count in the weights.
 const MAX_COUNTED_LABELS: f64 = 100.0;
 
-/// Chosen labels that add the prior weight of the classifier once more: they were chosen where it was in doubt, so that it is
-/// better than its answers to them.
+/// Number of labels chosen by a query strategy that add the prior weight of the classifier once more. They were chosen
+/// where its predictions are uncertain, so it is more accurate on the stream than on them.
 const CHOSEN_PER_PRIOR: f64 = 8.0;
 
 /// Weight below which a source is not computed.
 const MIN_WEIGHT: f64 = 0.1;
 
-/// Weight from which a source is computed whatever it costs.
+/// Weight from which a source is computed whatever its cost.
 const CLEAR_WEIGHT: f64 = 0.3;
 
-/// Weight of the sources other than the classifier from which the published classifier learns their labels, and the share of it
-/// below which these labels are forgotten.
-const ENOUGH_TO_TEACH: f64 = 0.3;
-const KEEPING: f64 = 1.0 / 3.0;
+/// Total weight of the sources other than the classifier from which the published classifier learns their labels.
+const MIN_TEACHING_WEIGHT: f64 = 0.3;
 
-/// Growth of the number of labels after which sources are compared again: at first, and at most. Its logarithm doubles with the
-/// interval.
+/// Share of [`MIN_TEACHING_WEIGHT`] below which inferred labels that were learned are forgotten.
+const KEPT_SHARE: f64 = 1.0 / 3.0;
+
+/// Factor by which the number of labels must grow before sources are compared again: initial and maximum value. Its
+/// logarithm doubles with the interval.
 const GROWTH: (f64, f64) = (1.5, 4.0);
 
-/// Batches between two comparisons without new labels: the first and the largest interval.
+/// Number of batches between two comparisons without new labels: initial and maximum value.
 const INTERVALS: (u64, u64) = (4, 256);
 
-/// Factor by which each label reduces the recorded differences.
+/// Factor by which each new label multiplies the recorded differences.
 const FADE: f64 = 0.98;
 
-/// Seconds by the clock of a watch. They are no part of a state: two stopwatches are equal whatever they show.
+/// Seconds by the clock of a watch. They are not part of the state: all stopwatches are equal.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Stopwatch {
     pub(super) seconds: f64,
@@ -103,7 +108,7 @@ impl PartialEq for Stopwatch {
     }
 }
 
-/// A source of labels.
+/// Label source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Source {
@@ -118,10 +123,10 @@ pub enum Source {
 }
 
 impl Source {
-    /// All of them; the classifier first.
+    /// All values; the classifier comes first.
     pub const ALL: [Self; 4] = [Self::Model, Self::Transduction, Self::Tsvm, Self::Graph];
 
-    /// The name in files and reports.
+    /// Name in files and reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Model => "model",
@@ -131,7 +136,7 @@ impl Source {
         }
     }
 
-    /// Its place in [`Source::ALL`].
+    /// Position in [`Source::ALL`].
     pub(super) fn index(self) -> usize {
         self as usize
     }
@@ -144,68 +149,68 @@ impl Source {
     }
 }
 
-/// Weight and evidence of a source.
+/// Weight and evidence of a label source.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct SourceWeight {
     /// The source.
     pub source: Source,
-    /// Its weight among all sources.
+    /// Weight; the weights of all sources add up to 1.
     pub weight: f64,
-    /// Share of held-out labels that it got right, each as far as it represents the stream; none where no label could be held
-    /// out.
+    /// Share of held-out labels predicted correctly, weighted by how well they represent the stream; `None` if no label
+    /// could be held out.
     pub accuracy: Option<f64>,
-    /// Number of held-out labels of the last comparison.
+    /// Number of held-out labels in the latest comparison.
     pub held_out: u64,
-    /// Those of them that it got right.
+    /// Number of held-out labels predicted correctly.
     pub correct: u64,
     /// Log-loss plus error on held-out labels.
     loss: f64,
-    /// Factor of its scaled scores whose softmax is the probability.
+    /// Slope: probabilities are the softmax of the scaled scores times this factor.
     slope: f64,
-    /// Twice the labels since then that it got wrong and the classifier right, less the reverse, faded.
+    /// d of the weight: difference from the classifier on labels that arrived since the comparison.
     since: f64,
 }
 
-/// The sources with their weights.
+/// Label sources with their weights, and the schedule of their comparisons.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct LabelSources {
     weights: Vec<SourceWeight>,
-    /// Labels that the comparison rests on, as far as they represent the stream.
+    /// Number of labels in the latest comparison, weighted by how well they represent the stream.
     counted: f64,
-    /// Labels that a strategy chose for the classifier.
+    /// Number of labels in the latest comparison that a query strategy chose.
     chosen: usize,
-    /// Remembered labels at the last comparison.
+    /// Number of remembered labels at the latest comparison.
     labels: usize,
-    /// Unlabeled rows of the last comparison.
+    /// Number of unlabeled rows in the latest comparison.
     rows: usize,
-    /// Batch of the last comparison.
+    /// Number of the batch of the latest comparison.
     batch: u64,
-    /// Batches from the last comparison to the next.
+    /// Number of batches from the latest comparison to the next.
     interval: u64,
-    /// Work that comparisons and sources of little weight may cost.
+    /// Work that may be spent on comparisons and on sources of low weight.
     pub(super) credit: Credit,
-    /// Share of every class, by which transduction labels; empty = unknown.
+    /// Share of each class among unlabeled rows, for the sources; empty = unknown.
     pub(super) shares: Vec<f64>,
 }
 
 impl LabelSources {
-    /// The sources with their weights; empty before the first comparison.
+    /// Sources with their weights; empty before the first comparison.
     pub fn weights(&self) -> &[SourceWeight] {
         &self.weights
     }
 
-    /// Labels at the last comparison that a query strategy chose. They count less, because they lie where the classifier is in
-    /// doubt.
+    /// Number of labels in the latest comparison that a query strategy chose. They count less, because the predictions
+    /// of the classifier for such samples are uncertain.
     pub fn chosen_labels(&self) -> usize {
         self.chosen
     }
 
-    /// Remembered labels at the last comparison.
+    /// Number of remembered labels at the latest comparison.
     pub fn compared_labels(&self) -> usize {
         self.labels
     }
 
-    /// Whether to compare now, a pool of this size, if that can be afforded.
+    /// Whether to compare the sources now: a comparison of a pool of this size is due, and the counted work allows it.
     pub(super) fn is_due(&self, size: PoolSize, batch: u64, drifted: bool) -> bool {
         let (labels, doubled) = (size.labels, size.rows - size.labels >= 2 * self.rows.max(1));
         let due = self.weights.is_empty()
@@ -216,7 +221,8 @@ impl LabelSources {
         doubled || (due && self.credit.affords(size.comparison(FOLDS)))
     }
 
-    /// Whether the shares of the classes are to be estimated anew: labels have changed, or the stream has.
+    /// Whether to estimate the class shares again: there are none, the number of labels has changed, or drift was
+    /// detected.
     pub(super) fn wants_shares(&self, labels: usize, drifted: bool) -> bool {
         self.shares.is_empty() || self.labels != labels || drifted
     }
@@ -226,19 +232,20 @@ impl LabelSources {
         (0..doublings).fold(GROWTH.0, |growth, _| (growth * growth).min(GROWTH.1))
     }
 
-    /// Whether the published classifier learns inferred labels; `already` if it has learned some. Labels that a strategy chose
-    /// are no evidence for it: they lie where the classifier is in doubt, so that other sources look better.
+    /// Whether the published classifier learns inferred labels; `already` if it has learned some. It does not if a
+    /// query strategy chose most of the labels: these lie where the predictions of the classifier are uncertain, which
+    /// makes other sources look better than they are.
     pub(super) fn teach(&self, already: bool) -> bool {
-        let enough = if already { KEEPING * ENOUGH_TO_TEACH } else { ENOUGH_TO_TEACH };
-        2 * self.chosen <= self.labels && self.inferred_weight() >= enough
+        let min = if already { KEPT_SHARE * MIN_TEACHING_WEIGHT } else { MIN_TEACHING_WEIGHT };
+        2 * self.chosen <= self.labels && self.inferred_weight() >= min
     }
 
-    /// Weight of all sources but the classifier.
+    /// Total weight of all sources except the classifier.
     fn inferred_weight(&self) -> f64 {
         self.weights.iter().filter(|w| w.source != Source::Model).map(|w| w.weight).sum()
     }
 
-    /// Sources worth computing with their weights and slopes; empty where the classifier labels alone.
+    /// Sources to compute, with their weights and slopes; empty if the classifier labels alone.
     pub(super) fn active(&self) -> Vec<(Source, f64, f64)> {
         if self.inferred_weight() < MIN_WEIGHT {
             return Vec::new();
@@ -249,7 +256,8 @@ impl LabelSources {
         if kept.iter().all(|(source, ..)| *source == Source::Model) { Vec::new() } else { kept }
     }
 
-    /// Counts a batch: its ordinary work, and that of the sources it was labeled by, with their weights.
+    /// Counts the work of a batch: the ordinary work, and that of the sources that labeled it, given with their
+    /// weights.
     pub(super) fn count_batch(&mut self, ordinary: f64, sources: &[(Source, f64)], size: PoolSize) {
         let work = |(source, _): &(Source, f64)| size.source(*source);
         let doubtful = sources.iter().filter(|(_, weight)| *weight < CLEAR_WEIGHT).map(work).sum();
@@ -257,7 +265,7 @@ impl LabelSources {
         self.credit.spend_doubtful(doubtful);
     }
 
-    /// Replaces the comparison.
+    /// Stores the result of a comparison.
     pub(super) fn set(
         &mut self,
         evidence: &[evidence::Evidence],
@@ -291,13 +299,13 @@ impl LabelSources {
         self.credit.spend(size.comparison(FOLDS));
     }
 
-    /// The classifier labels alone, and nothing is known about the others.
+    /// Removes all weights, so that the classifier labels alone.
     pub(super) fn clear(&mut self) {
         let shares = std::mem::take(&mut self.shares);
         *self = Self { shares, credit: self.credit, rows: self.rows, ..Self::default() };
     }
 
-    /// Holds a label that no strategy chose against the sources: the class each gave, by [`Source::index`].
+    /// Compares a label that no query strategy chose with the class that each source predicted, by [`Source::index`].
     pub(super) fn record(&mut self, given: &[Option<u32>; 4], class: u32) {
         let Some(model) = given[0] else { return };
         let wrong = |c: u32| f64::from(u8::from(c != class));
@@ -310,7 +318,7 @@ impl LabelSources {
         self.weigh();
     }
 
-    /// Forgets the labels since the last comparison, and shortens the interval to the next: the stream has changed.
+    /// After drift: forgets the differences since the latest comparison, and shortens the interval to the next.
     pub(super) fn forget(&mut self) {
         self.weights.iter_mut().for_each(|w| w.since = 0.0);
         self.interval = self.interval.min(INTERVALS.0);
@@ -332,13 +340,13 @@ impl LabelSources {
         self.weights.iter_mut().zip(raw).for_each(|(w, r)| w.weight = r / sum);
     }
 
-    /// A class is new: the shares of the classes are unknown until they are estimated again, and sources are compared at once.
+    /// After a new class: removes the class shares until they are estimated again, and makes a comparison due at once.
     pub(super) fn forget_shares(&mut self) {
         self.shares.clear();
         self.rows = 0;
     }
 
-    /// Refuses numbers that no comparison leads to (a file may hold any).
+    /// Returns an error for values that no comparison produces (a file may hold anything).
     pub(super) fn check(&self, classes: usize) -> Result<()> {
         let number = |v: f64| (-1e18..=1e18).contains(&v);
         let share = |v: f64| (0.0..=1.0 + 1e-9).contains(&v);
@@ -360,11 +368,15 @@ impl LabelSources {
             && self.credit.is_possible()
             && (self.shares.is_empty() || self.shares.len() == classes)
             && self.shares.iter().all(|s| share(*s));
-        if fits { Ok(()) } else { Err(Error::State("its label sources have no such weights".into())) }
+        if fits {
+            Ok(())
+        } else {
+            Err(Error::State("the weights of its label sources are out of range".into()))
+        }
     }
 }
 
-/// Probabilities of the classes from scaled scores.
+/// Class probabilities from scaled scores.
 pub(super) fn probabilities(scores: &[f64], slope: f64) -> Vec<f64> {
     softmax(scores, slope)
 }

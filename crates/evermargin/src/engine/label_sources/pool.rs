@@ -1,4 +1,4 @@
-//! The rows among which a batch is labeled, and the scores of each source for them.
+//! Pool of rows in which a batch is labeled, and the scores of each source for them.
 
 use super::Source;
 use crate::data::{Label, Matrix, MatrixView};
@@ -19,37 +19,41 @@ use crate::solver::Watch;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Neighbors that each row of the pool is joined with.
+/// Number of nearest neighbors of each row in the graph of the pool.
 const NEIGHBORS: usize = 10;
 
-/// Largest violation of the optimality conditions of the transductive SVM: its labels are settled long before its
-/// coefficients.
+/// Tolerance of the transductive SVM: its labels converge long before its coefficients.
 const TSVM_TOLERANCE: f64 = 1e-2;
 
-/// Number of labels up to which each makes the bounds of the class shares narrower. More labels make them wider again: the
-/// boundary is known then, and the shares of one batch may differ from those of all labels.
+/// Number of labels up to which each label makes the bounds of the class shares narrower. More labels make them wider
+/// again, because the boundary is known then, and the shares of one batch may differ from those of all labels.
 const BOUND_LABELS: f64 = 20.0;
 
-/// Steps of a solver per row, and in a small pool.
+/// Maximum number of solver steps per row.
 const MAX_STEPS_PER_ROW: u64 = 100;
+
+/// Lower bound of the maximum number of solver steps, for small pools.
 const MIN_STEPS: u64 = 20_000;
 
-/// Weight, in labels, of the classes that the classifier gives, in the estimate of the shares.
+/// Weight, in labels, of the predictions of the classifier in the estimate of the class shares.
 const VOTES: f64 = 4.0;
 
-/// Rows × outputs beyond which the transductive SVM, whose cost grows with the square of the rows, is left out.
+/// Maximum of rows × outputs for the transductive SVM, whose cost grows with the square of the rows; larger pools omit
+/// it.
 const MAX_TSVM_WORK: usize = 6000;
 
-/// Tolerance of the fits from which the shares of two classes are estimated: a minimum that matters is deeper than the error.
+/// Tolerance of the fits from which the shares of two classes are estimated: relevant minima are deeper than this
+/// error.
 const SHARE_TOLERANCE: f64 = 0.1;
 
-/// Maximum number of stored values of the rows from which they are estimated.
+/// Maximum number of stored values in the rows from which the shares of two classes are estimated.
 const MAX_SHARE_VALUES: f64 = 40_000.0;
 
-/// Rows of them, at least and at most.
+/// Minimum and maximum number of rows from which the shares of two classes are estimated.
 const SHARE_ROWS: (usize, usize) = (50, 200);
 
-/// Rows of a part of a pool that are kept, evenly spaced, if `max` of all `count` rows are.
+/// Positions of the rows of one part of a pool that are kept, evenly spaced, if `max` of all `count` rows of the pool
+/// are kept.
 pub(in crate::engine) fn evenly(rows: usize, max: usize, count: usize) -> Vec<usize> {
     if count <= max {
         return (0..rows).collect();
@@ -57,8 +61,8 @@ pub(in crate::engine) fn evenly(rows: usize, max: usize, count: usize) -> Vec<us
     (0..rows).filter(|i| (i + 1) * max / count > i * max / count).collect()
 }
 
-/// Number of labels of each class that no strategy chose, as far as they are evidence about the shares of the classes: balanced
-/// counts are most likely chosen so by the user.
+/// Number of labels of each class that no query strategy chose, weighted as evidence about the class shares: balanced
+/// counts have little weight, because the user most likely chose them that way.
 fn representative_counts(class: &[usize], unchosen: &[bool], classes: usize) -> Vec<f64> {
     let mut counts = vec![0; classes];
     class.iter().zip(unchosen).filter(|(_, unchosen)| **unchosen).for_each(|(&c, _)| counts[c] += 1);
@@ -66,29 +70,30 @@ fn representative_counts(class: &[usize], unchosen: &[bool], classes: usize) -> 
     counts.iter().map(|&count| evidence * count as f64).collect()
 }
 
-/// Labels first, then rows without one.
+/// Pool of rows: labeled rows first, then unlabeled ones.
 pub(in crate::engine) struct Pool<'a> {
     pub(super) x: Matrix,
-    /// Place among the present classes of each label.
+    /// Class of each label, as a position in `present`.
     pub(super) class: Vec<usize>,
     /// Weight of each label as evidence about the stream.
     pub(super) weight: Vec<f64>,
     /// Numbers of the classes that have labels.
     pub(super) present: Vec<u32>,
-    /// Rows of the batch.
+    /// Positions of the rows of the batch.
     batch: Range<usize>,
     transduction: Option<&'a Transduction>,
-    /// Share of the unlabeled rows that is in the pool.
+    /// Share of the unlabeled rows that are in the pool.
     share: f64,
-    /// Labels with the numbers of their classes.
+    /// Class number of each label.
     number: Vec<u32>,
     classes: usize,
     kernel: Kernel,
     c: f64,
-    /// Share of each class, by its number; empty = as among the labels.
+    /// Share of each class, by class number; empty = as among the labels.
     shares: Vec<f64>,
+    /// Bounds of the shares of the present classes.
     pub(super) bounds: ShareBounds,
-    /// Weight of each present class as evidence about its share, in labels.
+    /// Evidence about the share of each present class, as a number of labels.
     counts: Vec<f64>,
     graph: Option<Arc<Graph>>,
     /// Kernel values of all pairs of rows, where several fits share them.
@@ -101,7 +106,7 @@ pub(in crate::engine) struct PoolParts<'a> {
     pub(in crate::engine) number: Vec<u32>,
     /// Weight of each label as evidence about the stream.
     pub(in crate::engine) weight: Vec<f64>,
-    /// Whether each label came by itself or at random, so that it is evidence of the share of its class.
+    /// Whether no query strategy chose the label, for each label. Only such labels are evidence about class shares.
     pub(in crate::engine) unchosen: Vec<bool>,
     pub(in crate::engine) classes: usize,
     pub(in crate::engine) batch: MatrixView<'a>,
@@ -111,12 +116,12 @@ pub(in crate::engine) struct PoolParts<'a> {
     pub(in crate::engine) shares: Vec<f64>,
     /// Whether the shares were given by the user.
     pub(in crate::engine) exact: bool,
-    /// The maximum number of unlabeled rows; more are thinned evenly.
+    /// Maximum number of unlabeled rows; more are thinned evenly.
     pub(in crate::engine) max_unlabeled: usize,
 }
 
 impl<'a> Pool<'a> {
-    /// None unless two classes have labels and there are rows without one.
+    /// Builds a pool; `None` unless at least two classes have labels and the batch has rows.
     pub(in crate::engine) fn new(parts: PoolParts<'a>) -> Option<Self> {
         let present: Vec<u32> = (0..parts.classes as u32).filter(|c| parts.number.contains(c)).collect();
         if present.len() < 2 || parts.batch.rows() == 0 {
@@ -127,7 +132,7 @@ impl<'a> Pool<'a> {
         let past = parts.transduction.iter().flat_map(|t| t.rows());
         let unlabeled: Vec<MatrixView<'_>> = std::iter::once(parts.batch).chain(past).collect();
         let count: usize = unlabeled.iter().map(MatrixView::rows).sum();
-        // of a small batch beside many exemplars, one row is kept in any case
+        // at least one row of the batch is kept, even if it is small compared with the exemplars
         let some = |(part, x): (usize, &MatrixView<'_>)| {
             let kept = evenly(x.rows(), parts.max_unlabeled, count);
             if part == 0 && kept.is_empty() { x.select(&[0]) } else { x.select(&kept) }
@@ -183,7 +188,7 @@ impl<'a> Pool<'a> {
         Source::ALL.into_iter().filter(can).collect()
     }
 
-    /// Makes what a source needs for all its fits.
+    /// Computes whatever all fits of a source share.
     pub(in crate::engine) fn prepare(&mut self, source: Source, watch: &dyn Watch) -> Result<()> {
         if source == Source::Graph && self.graph.is_none() {
             self.graph = nearest_graph(self.x.view(), NEIGHBORS, watch)?;
@@ -191,8 +196,8 @@ impl<'a> Pool<'a> {
         Ok(())
     }
 
-    /// Computes the kernel values of all pairs of rows for the fits that follow. Values that a matrix cannot hold are left to
-    /// each fit.
+    /// Computes the kernel values of all pairs of rows for all later fits. Values that a matrix cannot hold are
+    /// computed by each fit.
     pub(super) fn share_kernel_values(&mut self) {
         let Ok(packed) = Packed::new(self.x.view(), self.kernel) else { return };
         let gram = MatrixGram::computed(&packed);
@@ -202,9 +207,10 @@ impl<'a> Pool<'a> {
         self.kernel_values = Matrix::dense(values, n, n).ok();
     }
 
-    /// Estimates the share of each class from the labels that were not chosen and the classes the classifier gives (`votes`, the
-    /// number of each class), which count as [`VOTES`] labels. For two classes the estimate from the
-    /// structure of the rows takes their place, if it is clear: the labels of a batch are rarely a random sample.
+    /// Estimates the share of each class from the labels that no query strategy chose and from the predictions of the
+    /// classifier (`votes`, the number of rows per class), which count as [`VOTES`] labels. For two classes, an
+    /// estimate from the structure of the rows replaces this one if the structure is clear, because the labels of a
+    /// batch are rarely a random sample.
     pub(in crate::engine) fn estimate_shares(
         &self,
         ratio: &Ratio,
@@ -241,7 +247,7 @@ impl<'a> Pool<'a> {
         self.shares = shares;
     }
 
-    /// The problems in which some labels are hidden.
+    /// Problems in which some labels are hidden.
     fn problems(&self, hidden: &[usize]) -> Vec<Targets> {
         let mut of: Vec<Option<usize>> = self.class.iter().copied().map(Some).collect();
         of.resize(self.x.rows(), None);
@@ -260,7 +266,7 @@ impl<'a> Pool<'a> {
         if self.present.len() == 2 { vec![pose(1)] } else { (0..self.present.len()).map(pose).collect() }
     }
 
-    /// Steps after which a solver ends: far more than rows of one size take.
+    /// Maximum number of solver steps: far more than rows of similar length need.
     fn max_steps(&self) -> u64 {
         (MAX_STEPS_PER_ROW * self.x.rows() as u64).max(MIN_STEPS)
     }
@@ -277,8 +283,8 @@ impl<'a> Pool<'a> {
         }
     }
 
-    /// Scores of all rows by a source that does not know the hidden labels; none where it has no answer. Rows that
-    /// transduction keeps but does not label have scores of 0.
+    /// Scores of all rows by a source, computed without the hidden labels; `None` if the source returns no usable
+    /// scores. The scores are 0 for rows that transduction uses but does not label.
     pub(super) fn scores(
         &self,
         source: Source,
@@ -334,14 +340,14 @@ impl<'a> Pool<'a> {
         Ok(Some(scores))
     }
 
-    /// Scales scores and shifts them so that the classes of the rows without a label keep their bounds.
+    /// Scales scores and shifts them so that the class shares among unlabeled rows stay within their bounds.
     pub(super) fn standardized(&self, source: Source, scores: &Scores, hidden: &[usize]) -> Scores {
         let end = if source == Source::Transduction { self.batch.end } else { self.x.rows() };
         let rows: Vec<usize> = hidden.iter().copied().chain(self.batch.start..end).collect();
         standardize_rows(scores, &rows, &self.bounds)
     }
 
-    /// Scaled scores of the rows of the batch; those of the classifier may be given.
+    /// Scaled scores of the rows of the batch. `model` may hold the decisions of the classifier.
     pub(in crate::engine) fn batch_scores(
         &mut self,
         source: Source,
@@ -369,7 +375,7 @@ impl<'a> Pool<'a> {
         scores.slice(self.batch.clone())
     }
 
-    /// The number of the class at a place.
+    /// Number of the present class at a position.
     pub(in crate::engine) fn class_at(&self, place: usize) -> u32 {
         self.present[place]
     }
@@ -385,7 +391,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn balanced_labels_and_chosen_labels_are_weak_evidence_about_the_shares() {
+    fn balanced_and_chosen_labels_are_weak_evidence_about_the_class_shares() {
         let class: Vec<usize> = (0..20).map(|i| i % 2).collect();
         assert_eq!(representative_counts(&class, &[true; 20], 2), [2.0, 2.0]);
         let unbalanced: Vec<usize> = (0..20).map(|i| usize::from(i >= 15)).collect();

@@ -1,4 +1,4 @@
-//! When sources are compared, and which are computed.
+//! Schedule of comparisons, and selection of the sources to compute.
 
 use super::*;
 use crate::data::Matrix;
@@ -29,10 +29,10 @@ fn compared(losses: [f64; 3], size: PoolSize) -> LabelSources {
 }
 
 #[test]
-fn a_doubled_pool_is_compared_on_credit_and_nothing_else() {
-    assert!(LabelSources::default().is_due(size(80, 10), 1, false), "the first");
+fn only_a_doubled_pool_is_compared_on_credit() {
+    assert!(LabelSources::default().is_due(size(80, 10), 1, false), "first comparison");
     let mut sources = compared([0.5; 3], size(80, 10));
-    assert!(!sources.is_due(size(159, 20), 400, true), "labels, drift and time wait for credit");
+    assert!(!sources.is_due(size(159, 20), 400, true), "new labels, drift and time require credit");
     assert!(sources.is_due(size(160, 10), 2, false));
     sources.count_batch(1e10, &[], size(80, 10));
     assert!(sources.is_due(size(159, 20), 2, false));
@@ -41,12 +41,12 @@ fn a_doubled_pool_is_compared_on_credit_and_nothing_else() {
     sources.forget();
     assert!(
         sources.is_due(size(159, 10), 5, false),
-        "a change of the stream is not forgotten while credit is missing"
+        "a comparison after drift stays due until there is credit"
     );
 }
 
 #[test]
-fn sources_of_little_weight_are_left_out_when_they_cost_too_much() {
+fn sources_of_low_weight_are_omitted_when_they_cost_too_much() {
     let mut sources = compared([0.6, 0.55, 0.3], size(200, 20));
     let active = |s: &LabelSources| s.active().iter().map(|a| a.0).collect::<Vec<_>>();
     let weight = |s: &LabelSources, source| s.weights().iter().find(|w| w.source == source).unwrap().weight;
@@ -60,7 +60,7 @@ fn sources_of_little_weight_are_left_out_when_they_cost_too_much() {
 }
 
 #[test]
-fn inferred_labels_are_taught_where_most_labels_were_not_chosen() {
+fn inferred_labels_are_learned_unless_most_labels_were_chosen_by_a_strategy() {
     let mut sources = compared([0.6, 0.55, 0.3], size(200, 20));
     assert_eq!([sources.teach(false), sources.teach(true)], [true; 2]);
     sources.chosen = 11;
@@ -85,7 +85,7 @@ fn shares_are_estimated_again_when_labels_or_the_stream_have_changed() {
 }
 
 #[test]
-fn shared_kernel_values_change_no_label() {
+fn shared_kernel_values_barely_change_the_scores() {
     let x = |shift: f64, rows: usize| {
         let cell = |i: usize| if i.is_multiple_of(2) { shift } else { 0.1 * (i % 7) as f64 };
         Matrix::dense((0..2 * rows).map(cell).collect(), rows, 2).unwrap()
@@ -103,7 +103,7 @@ fn shared_kernel_values_change_no_label() {
             transduction: None,
             kernel,
             c: 3.0,
-            // of the batch and the hidden labels
+            // shares among the batch and the hidden labels
             shares: vec![21.0 / 37.0, 16.0 / 37.0],
             exact: false,
             max_unlabeled: 100,

@@ -1,42 +1,42 @@
-//! Counted work, by which comparisons and sources of little weight are limited.
+//! Counted work, which limits comparisons of sources and sources of low weight.
 //!
-//! Problem: comparing the sources, and computing sources of little weight, may take only a share of the time of a run, and no
-//! clock may decide it, because the same events must give the same state.
+//! Problem: comparing the sources, and computing sources of low weight, may take only a share of the time of a run. A
+//! clock must not decide this, because equal events must give equal states.
 //!
-//! Method: work is estimated from numbers of rows, values, points and outputs, in units of about a nanosecond of one core. All
-//! work but comparisons earns credit for comparisons, [`SELECTION_SHARE`] of it, and the ordinary work of a batch, which labels
-//! alone would take too, earns [`DOUBTFUL_SHARE`] of it for sources of little weight. Comparisons of a pool that has doubled are
-//! made on credit, the first among them: labels that are all in the first batch need one at once, and a pool of few rows
-//! misleads.
+//! Method: work is estimated from numbers of rows, values, points and outputs, in units of about one nanosecond on one
+//! core. All work except comparisons earns credit for comparisons, [`SELECTION_SHARE`] of it. The ordinary work of a
+//! batch, which is also needed with labels alone, earns [`DOUBTFUL_SHARE`] times as much credit for sources of low
+//! weight. Comparisons of a pool that has doubled, including the first comparison, are made on credit: if all labels
+//! are in the first batch, a comparison is needed at once, and results on a pool of few rows are misleading.
 //!
-//! Invariant: the estimates are sums over batches of bounded size, and credit is capped, so that all numbers stay finite.
+//! Invariant: the estimates are sums over batches of bounded size, and credit is capped, so all numbers stay finite.
 
 use super::Source;
 use serde::{Deserialize, Serialize};
 
-/// Credit for comparisons that a unit of other work earns.
+/// Credit for comparisons per unit of other work.
 const SELECTION_SHARE: f64 = 0.15;
 
-/// Credit for sources of little weight that a unit of ordinary work earns.
+/// Credit for sources of low weight per unit of ordinary work.
 const DOUBTFUL_SHARE: f64 = 4.0;
 
-/// Maximum credit, about a minute: a long stream without changes needs no more for the comparisons after a change.
+/// Maximum credit, about a minute, which is enough for the comparisons after a change in a long stream.
 const MAX_CREDIT: f64 = 6e10;
 
-/// The size of a pool, from which its work is estimated.
+/// Size of a pool, from which its work is estimated.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::engine) struct PoolSize {
     pub(in crate::engine) rows: usize,
     pub(in crate::engine) labels: usize,
     /// Stored values per row.
     pub(in crate::engine) values: f64,
-    /// Problems of two classes: one, or one per class.
+    /// Number of two-class problems: one, or one per class.
     pub(in crate::engine) outputs: usize,
     pub(in crate::engine) linear: bool,
 }
 
 impl PoolSize {
-    /// Work of one fit of a source; the classifier has labeled the batch already.
+    /// Work of one fit of a source; 0 for the classifier, which has labeled the batch already.
     pub(in crate::engine) fn source(&self, source: Source) -> f64 {
         let (n, outputs) = (self.rows as f64, self.outputs as f64);
         match source {
@@ -52,7 +52,7 @@ impl PoolSize {
         4.0 + 8.0 * self.outputs as f64
     }
 
-    /// Work of comparing sources: fits of all sources without each fold, which share kernel values and graph, and the
+    /// Work of comparing the sources: one fit of each source per fold, with shared kernel values and graph, and the
     /// estimate of the shares of two classes.
     pub(in crate::engine) fn comparison(&self, folds: usize) -> f64 {
         let (n, labels, folds) = (self.rows as f64, self.labels as f64, folds as f64);
@@ -74,7 +74,7 @@ pub(in crate::engine) fn ordinary(batch: usize, remembered: usize, values: f64, 
         + pool * pool * (5.0 + values / 12.0)
 }
 
-/// Credit for work that a run can do without.
+/// Credit for optional work.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::engine) struct Credit {
@@ -83,13 +83,13 @@ pub(in crate::engine) struct Credit {
 }
 
 impl Credit {
-    /// Counts the ordinary work of a batch and that of its sources.
+    /// Adds credit for the ordinary work of a batch and for that of its sources.
     pub(in crate::engine) fn earn(&mut self, ordinary: f64, sources: f64) {
         self.selection = (self.selection + SELECTION_SHARE * (ordinary + sources)).min(MAX_CREDIT);
         self.doubtful = (self.doubtful + DOUBTFUL_SHARE * ordinary).min(MAX_CREDIT);
     }
 
-    /// Whether a comparison of this cost can be made.
+    /// Whether the credit covers a comparison of this cost.
     pub(in crate::engine) fn affords(&self, comparison: f64) -> bool {
         self.selection >= comparison
     }
@@ -98,7 +98,7 @@ impl Credit {
         self.selection -= comparison.min(MAX_CREDIT);
     }
 
-    /// Whether sources of little weight can be computed.
+    /// Whether there is credit for sources of low weight.
     pub(in crate::engine) fn affords_doubtful(&self) -> bool {
         self.doubtful >= 0.0
     }
@@ -107,7 +107,7 @@ impl Credit {
         self.doubtful -= work.min(MAX_CREDIT);
     }
 
-    /// Whether the numbers can follow from counting.
+    /// Whether the numbers are in the range that counting can reach.
     pub(in crate::engine) fn is_possible(&self) -> bool {
         [self.selection, self.doubtful].iter().all(|c| (-1e18..=MAX_CREDIT).contains(c))
     }
@@ -120,7 +120,7 @@ mod tests {
     const SIZE: PoolSize = PoolSize { rows: 230, labels: 30, values: 12.0, outputs: 1, linear: false };
 
     #[test]
-    fn comparisons_take_no_more_than_their_share() {
+    fn comparisons_take_at_most_their_share() {
         let (cost, batch) = (SIZE.comparison(5), ordinary(500, 700, 12.0, 80));
         let sources = SIZE.source(Source::Tsvm);
         let (mut credit, mut spent, mut other) = (Credit::default(), 0.0, 0.0);
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_comparison_on_credit_is_paid_back_first() {
+    fn a_comparison_on_credit_delays_the_next_one() {
         let cost = SIZE.comparison(5);
         let mut credit = Credit::default();
         credit.spend(cost);
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn sources_of_little_weight_cost_a_multiple_of_the_ordinary_work() {
+    fn sources_of_low_weight_take_their_multiple_of_the_ordinary_work() {
         let (mut credit, mut spent) = (Credit::default(), 0.0);
         for _ in 0..1000 {
             if credit.affords_doubtful() {

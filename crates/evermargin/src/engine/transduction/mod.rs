@@ -1,20 +1,24 @@
-//! Labels for the batches of a stream from structure: SUBMOD-S3VM over what is remembered of it.
+//! Transduction for the batches of a stream: SUBMOD-S3VM over the batch and a bounded memory of the past.
 //!
-//! Problem: label the unlabeled samples of a batch Bₜ by the few labels there are and by how all samples lie, when the
-//! stream does not fit into memory. Source: Emara 2012, chapter IV (digest section 8). All that is at hand is labeled
-//! anew at each step, so that early mistakes do not last: the batch, the batch before it, and exemplars E of everything
-//! older, whose labels are not kept. Afterward E and the batch before it are summarized by [`crate::summary`]: their
-//! number grows by tenths until the labels of the batch come out as they did with all of them, but for a share
-//! `tolerance` (0 is the source's strict procedure, 0.05 its tolerant one), and never beyond |B|. So memory is three
-//! batches and the labels. The batch lends its density to what is remembered (`next_batch_weight`, the source's inter-batch
-//! dependence). With a linear kernel one more sample per class is kept, the mean of those that are remembered no more
-//! (`evicted_centroids.rs`), which makes up for what three small batches cannot show.
+//! Problem: label the unlabeled samples of a batch Bₜ from few labels and from the structure of all samples, when the
+//! stream does not fit into memory. Source: Emara 2012, chapter IV (digest section 8). At each step all stored rows are
+//! labeled again, so that early mistakes do not persist: the batch, the previous batch, and exemplars E of everything
+//! older, whose labels are not stored. Then E and the previous batch are summarized by [`crate::summary`]: the number
+//! of exemplars grows by tenths until the labels of the batch are the same as with all of these rows, except for a
+//! share `tolerance` (0 is the strict procedure of the source, 0.05 its tolerant one), and it never exceeds |B|. Memory
+//! therefore holds three batches and the labels. The density of the batch counts in the choice of exemplars
+//! (`next_batch_weight`, the inter-batch dependence of the source). With a linear kernel, the mean of the evicted
+//! samples of each class is stored, too (`evicted_centroids.rs`), to compensate for the little structure in three small
+//! batches.
 //!
-//! Departures: κ = 2ρl/n of each pool, because a fixed one drowns the labels as pools grow; exemplars are chosen once, to
-//! the cap, and their prefixes are the smaller summaries; every exemplar carries the number of samples it stands for, but
-//! counts as one row in the share of positives (`weigh` lets it count in the cut); the mean of a class that left counts in the
-//! cut as half κ for each of its samples, as these would, in the center of the rows with the same weight, and not in the share. Without labels of two classes nothing
-//! is labeled, and summaries go on.
+//! Departures:
+//! - κ = 2ρl/n for each pool, because with a fixed κ the cut dominates the labels as pools grow.
+//! - Exemplars are chosen once, up to the maximum, and their prefixes are the smaller summaries.
+//! - Every exemplar carries the number of samples it represents, but counts as one row in the share of positives; with
+//!   `weigh` that number counts in the cut.
+//! - The mean of evicted samples counts in the cut as half κ for each of them, as the samples themselves would. It has
+//!   the same weight in the center of the rows, and does not count in the share of positives.
+//! - Unless two classes have labels, nothing is labeled, and only the summary is updated.
 
 mod params;
 mod pool;
@@ -36,57 +40,57 @@ use crate::solver::Watch;
 use pool::{compact, problems, shares};
 use serde::{Deserialize, Serialize};
 
-/// The labels there are.
+/// Known labels.
 #[derive(Debug, Clone, Copy)]
 pub struct LabeledRows<'a> {
-    /// Samples with a label.
+    /// Labeled samples.
     pub x: MatrixView<'a>,
-    /// Number of the class of each.
+    /// Class number of each sample.
     pub class: &'a [u32],
     /// Number of classes.
     pub classes: usize,
-    /// Share of every class among samples without a label; empty = as among the labels.
+    /// Share of each class among unlabeled samples; empty = as among the labels.
     pub shares: &'a [f64],
 }
 
-/// A label given to a sample.
+/// Label inferred by transduction.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TransductiveLabel {
     /// Number of the class.
     pub class: u32,
-    /// How sure: 1 is the mean distance from the threshold.
+    /// Distance from the threshold; 1 is the mean distance.
     pub confidence: f64,
 }
 
-/// What summarizing told.
+/// Result of summarizing the past.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct SummaryReport {
-    /// Exemplars now.
+    /// Number of exemplars.
     pub exemplars: usize,
-    /// Share of the labels of the batch that would have come out otherwise with the summary: the cost of summarization.
+    /// Cost of summarization: share of the labels of the batch that differ if the past is replaced by its summary.
     pub cost: f64,
-    /// Sizes that were tried.
+    /// Number of summary sizes that were tried.
     pub rounds: usize,
 }
 
-/// What is remembered of the samples without a label.
+/// Bounded memory of unlabeled samples, and transduction over it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Transduction {
     params: TransductionParams,
     exemplars: Matrix,
-    /// Samples each exemplar stands for.
+    /// Number of samples that each exemplar represents.
     weight: Vec<f64>,
     previous: Matrix,
-    /// Batches so far.
+    /// Number of batches so far.
     batches: u64,
-    /// Samples of the largest batch so far.
+    /// Number of rows of the largest batch so far.
     largest: usize,
     #[serde(default)]
     evicted: EvictedCentroids,
 }
 
 impl Transduction {
-    /// Nothing seen yet.
+    /// An empty memory.
     pub fn new(params: &TransductionParams, cols: usize, sparse: bool) -> Result<Self> {
         params.check()?;
         let none = Matrix::empty(cols, sparse);
@@ -95,27 +99,27 @@ impl Transduction {
         Ok(Self { params, exemplars, weight, previous, batches: 0, largest: 0, evicted })
     }
 
-    /// Exemplars of all but the last batch.
+    /// Exemplars of all batches except the latest.
     pub fn exemplars(&self) -> &Matrix {
         &self.exemplars
     }
 
-    /// Samples each exemplar stands for.
+    /// Number of samples that each exemplar represents.
     pub fn weights(&self) -> &[f64] {
         &self.weight
     }
 
-    /// Samples kept, exemplars and last batch; beside them one mean a class.
+    /// Number of stored exemplars and rows of the latest batch, without the means of evicted samples.
     pub fn len(&self) -> usize {
         self.exemplars.rows() + self.previous.rows()
     }
 
-    /// Whether there are none.
+    /// Whether no samples are stored.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Labels for the rows of a batch; none unless labels of two classes are known.
+    /// Labels for the rows of a batch; `None` unless at least two classes have labels.
     pub fn label(
         &self,
         known: LabeledRows<'_>,
@@ -125,7 +129,7 @@ impl Transduction {
         self.label_with_share(known, batch, 1.0, watch)
     }
 
-    /// The same with a share of the remembered rows, evenly spaced, which costs less.
+    /// As [`Transduction::label`], with only a share of the stored rows, evenly spaced, to save time.
     pub(in crate::engine) fn label_with_share(
         &self,
         known: LabeledRows<'_>,
@@ -146,8 +150,8 @@ impl Transduction {
         self.params.uses_evicted_centroids().then(|| self.evicted.trust(known.x, known.class)).flatten()
     }
 
-    /// Labels for the rows of a batch that follow from it, the labels, samples of the past with their weights, and those
-    /// that left, as far as they are believed.
+    /// Labels for the rows of a batch, from the batch, the known labels, samples of the past with their weights, and
+    /// the means of evicted samples, whose weight is multiplied by `trust`.
     fn label_among(
         &self,
         known: LabeledRows<'_>,
@@ -192,29 +196,29 @@ impl Transduction {
         Ok(Some((l..l + batch.rows()).map(of).collect()))
     }
 
-    /// The rows it keeps.
+    /// Stored rows: exemplars and the latest batch.
     pub(in crate::engine) fn rows(&self) -> [MatrixView<'_>; 2] {
         [self.exemplars.view(), self.previous.view()]
     }
 
-    /// Compares rows by another kernel from now on.
+    /// Sets the kernel.
     pub(in crate::engine) fn set_kernel(&mut self, kernel: Kernel) {
         self.params.kernel = kernel;
     }
 
-    /// Changes all rows together.
+    /// Applies a change to all rows.
     pub(in crate::engine) fn map_rows(&mut self, change: impl Fn(&mut Matrix) + Copy) {
         change(&mut self.exemplars);
         change(&mut self.previous);
         self.evicted.map_rows(change);
     }
 
-    /// Class c has the number `now[c]`.
+    /// Changes the number of class c to `now[c]`.
     pub(in crate::engine) fn renumber(&mut self, now: &[u32]) {
         self.evicted.renumber(now);
     }
 
-    /// Refuses parts that do not fit together (a file may say anything).
+    /// Returns an error if parts do not fit together (a file may hold anything).
     pub(in crate::engine) fn check(
         &self,
         feature_space: &FeatureSpace,
@@ -235,11 +239,15 @@ impl Transduction {
             && (!bounded || self.exemplars.rows() <= self.max_exemplars())
             && self.exemplars.rows() == self.weight.len()
             && self.weight.iter().all(|w| (0.0..=1e18).contains(w));
-        if fits { Ok(()) } else { Err(Error::State("its exemplars and their weights differ".into())) }
+        if fits {
+            Ok(())
+        } else {
+            Err(Error::State("its exemplars do not match their weights or its parameters".into()))
+        }
     }
 }
 
-/// The class with the largest score, and half its lead.
+/// Class with the largest score, and half the difference from the second largest.
 fn largest_score(scores: &[Vec<f64>], present: &[u32], i: usize) -> TransductiveLabel {
     let (mut best, mut next) = ((0, f64::NEG_INFINITY), f64::NEG_INFINITY);
     for (&c, f) in present.iter().zip(scores) {

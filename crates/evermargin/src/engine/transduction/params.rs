@@ -10,38 +10,38 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TransductionParams {
-    /// The kernel.
+    /// Kernel.
     pub kernel: Kernel,
-    /// Weight of the cut over that of the labels, κn/2l.
+    /// Weight of the cut relative to that of the labels, κn/2l.
     pub rho: f64,
-    /// How the positives are chosen.
+    /// Method of selecting the positives.
     pub variant: Variant,
     /// Share of the labels of a batch that may change when the past is summarized.
     pub tolerance: f64,
-    /// Most exemplars; 0 = as many as the largest batch has samples.
+    /// Maximum number of exemplars; 0 = as many as the largest batch has rows.
     pub exemplars: usize,
-    /// How much the samples of the batch count as density for what is remembered of those before.
+    /// Weight of the density of the batch in the choice of exemplars of earlier batches.
     pub next_batch_weight: f64,
-    /// Whether an exemplar weighs as many samples as it stands for.
+    /// Whether an exemplar has the weight of all samples it represents.
     pub weigh: bool,
-    /// What is remembered: exemplars, or any samples, to compare with.
+    /// Rule for choosing the remembered samples; all rules except exemplars are for comparison.
     pub remember: MemoryPolicy,
-    /// Batches as which the samples that left memory count at the most; 0 = they are forgotten, as the source has it. Only
-    /// with a linear kernel, and where exemplars do not weigh.
+    /// Maximum total weight of evicted samples, in batches; 0 = they are forgotten, as in the source. Applies only to a
+    /// linear kernel without `weigh`.
     pub evicted_weight: f64,
 }
 
-/// What is remembered of the stream.
+/// Rule for choosing the remembered samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MemoryPolicy {
     /// Exemplars.
     Exemplars,
-    /// As many samples at random.
+    /// Samples drawn at random, as many as exemplars.
     Random,
-    /// The batch before, nothing else.
+    /// The previous batch only.
     Nothing,
-    /// Everything: batch learning, without bound.
+    /// All samples, without bound (batch learning).
     Everything,
 }
 
@@ -62,7 +62,7 @@ impl Default for TransductionParams {
 }
 
 impl TransductionParams {
-    /// Refuses parameters that make no sense.
+    /// Returns an error for invalid parameters.
     pub fn check(&self) -> Result<()> {
         self.kernel.check_of_samples()?;
         if !(0.0..=1.0).contains(&self.tolerance) {
@@ -83,7 +83,7 @@ impl TransductionParams {
         Ok(())
     }
 
-    /// The same with another kernel.
+    /// The same parameters with another kernel.
     pub(in crate::engine) fn with_kernel(&self, kernel: Kernel) -> Self {
         Self { kernel, ..self.clone() }
     }
@@ -93,7 +93,7 @@ impl TransductionParams {
         SubmodParams { kernel, ratio, rho, kappa, variant, ..Default::default() }
     }
 
-    /// Whether samples that left memory still count.
+    /// Whether evicted samples still count.
     pub(super) fn uses_evicted_centroids(&self) -> bool {
         let bounded = matches!(self.remember, MemoryPolicy::Exemplars | MemoryPolicy::Random);
         self.evicted_weight > 0.0 && self.rho > 0.0 && bounded && self.kernel == Kernel::Linear && !self.weigh

@@ -1,10 +1,10 @@
-//! A pool of rows as the input of SUBMOD-S3VM: targets, class shares, and the columns that occur.
+//! Pool of rows as the input of SUBMOD-S3VM: targets, class shares, and the columns that occur.
 
 use super::LabeledRows;
 use crate::data::{Label, Matrix};
 use crate::estimators::Targets;
 
-/// One problem for two classes, one a class for more; rows without a class have no label.
+/// One problem for two classes, else one per class; rows without a class are unlabeled.
 pub(super) fn problems(class: &[Option<u32>], present: &[u32], cost: &[f64]) -> Vec<Targets> {
     let pose = |&positive: &u32| {
         let label = |c: &Option<u32>| match c {
@@ -17,7 +17,7 @@ pub(super) fn problems(class: &[Option<u32>], present: &[u32], cost: &[f64]) -> 
     if present.len() == 2 { vec![pose(&present[1])] } else { present.iter().map(pose).collect() }
 }
 
-/// The shares of the classes that have labels: those given, kept off 0 and 1, or those of the labels.
+/// Shares of the classes that have labels: the given shares, bounded away from 0, or else the shares among the labels.
 pub(super) fn shares(known: LabeledRows<'_>, present: &[u32]) -> Vec<f64> {
     let given = known.shares.len() == known.classes;
     let of_labels = |c: u32| known.class.iter().filter(|k| **k == c).count() as f64;
@@ -27,15 +27,15 @@ pub(super) fn shares(known: LabeledRows<'_>, present: &[u32]) -> Vec<f64> {
     if own.len() == 2 { vec![own[1] / all] } else { own.iter().map(|s| s / all).collect() }
 }
 
-/// The columns that occur in the first `rows` samples, in their order: sums over columns cost what these hold, not what they
-/// might. What other samples have elsewhere moves all scores of the first alike, if it moves them at all.
+/// Removes the columns that do not occur in the first `rows` samples, so that sums over columns cost less. The values
+/// of the other samples in removed columns change the scores of the first samples all by the same amount, if at all.
 pub(super) fn compact(x: Matrix, rows: usize) -> Matrix {
-    const NEVER: u32 = u32::MAX;
+    const UNUSED: u32 = u32::MAX;
     let Matrix::Csr { indptr, indices, values, cols } = x else { return x };
-    let mut place = vec![NEVER; cols];
+    let mut place = vec![UNUSED; cols];
     indices[..indptr[rows]].iter().for_each(|&c| place[c as usize] = 0);
     let mut used = 0;
-    for p in place.iter_mut().filter(|p| **p != NEVER) {
+    for p in place.iter_mut().filter(|p| **p != UNUSED) {
         *p = used;
         used += 1;
     }
@@ -44,7 +44,7 @@ pub(super) fn compact(x: Matrix, rows: usize) -> Matrix {
     let Matrix::Csr { indptr: ends, indices: columns, values: kept, .. } = &mut out else { return out };
     for row in indptr.windows(2) {
         for (c, v) in indices[row[0]..row[1]].iter().zip(&values[row[0]..row[1]]) {
-            if place[*c as usize] != NEVER {
+            if place[*c as usize] != UNUSED {
                 columns.push(place[*c as usize]);
                 kept.push(*v);
             }
@@ -58,9 +58,9 @@ pub(super) fn compact(x: Matrix, rows: usize) -> Matrix {
 mod tests {
     use super::*;
 
-    /// Columns that only means have are left out; rows keep theirs.
+    /// Columns that only the samples after the first `rows` have are removed.
     #[test]
-    fn columns_that_occur_stay() {
+    fn compact_keeps_the_columns_that_occur_in_the_first_rows() {
         let x = Matrix::csr(vec![0, 1, 3, 6], vec![2, 2, 5, 0, 2, 5], vec![1.0, 2.0, 3.0, 9.0, 4.0, 5.0], 7)
             .unwrap();
         let expected =

@@ -1,4 +1,4 @@
-//! What is remembered after a batch: exemplars of the past, and the centroids of what is evicted.
+//! Summary of the past after a batch: exemplars, and the centroids of evicted samples.
 
 use super::{EvictedCentroids, LabeledRows, MemoryPolicy, SummaryReport, Transduction, TransductiveLabel};
 use crate::data::{Matrix, MatrixView};
@@ -6,11 +6,11 @@ use crate::error::Result;
 use crate::solver::Watch;
 use crate::summary::{ExemplarParams, Pool, carry_weights, choose};
 
-/// Share of E and the batch before by which a summary grows.
+/// Step by which the summary grows, as a share of the rows to summarize (exemplars and the previous batch).
 const STEP: f64 = 0.1;
 
 impl Transduction {
-    /// Takes a batch in that was given these labels: what was known before it is summarized, it is the last batch now.
+    /// Summarizes the past and stores a batch, which was given the labels `given`, as the latest one.
     pub fn absorb(
         &mut self,
         known: LabeledRows<'_>,
@@ -20,13 +20,13 @@ impl Transduction {
         watch: &dyn Watch,
     ) -> Result<SummaryReport> {
         let (all, weight) = self.begin_batch(&batch);
-        let labeled = self.summarize(&all, &weight, known, batch.view(), given, seed, watch)?;
+        let report = self.summarize(&all, &weight, known, batch.view(), given, seed, watch)?;
         self.previous = batch;
-        Ok(labeled)
+        Ok(report)
     }
 
-    /// [`Transduction::absorb`] that always succeeds: where no summary can be made, the newest rows are kept, and the reason
-    /// is given.
+    /// As [`Transduction::absorb`], but always succeeds: if summarizing fails, the newest rows are kept, and the error
+    /// is returned in addition.
     pub(in crate::engine) fn absorb_or_keep_newest(
         &mut self,
         known: LabeledRows<'_>,
@@ -36,15 +36,15 @@ impl Transduction {
         watch: &dyn Watch,
     ) -> (SummaryReport, Result<()>) {
         let (all, weight) = self.begin_batch(&batch);
-        let labeled = self.summarize(&all, &weight, known, batch.view(), given, seed, watch);
+        let report = self.summarize(&all, &weight, known, batch.view(), given, seed, watch);
         self.previous = batch;
-        match labeled {
-            Ok(labeled) => (labeled, Ok(())),
+        match report {
+            Ok(report) => (report, Ok(())),
             Err(error) => (self.keep_newest(&all), Err(error)),
         }
     }
 
-    /// Counts a batch and gives the rows to summarize, with their weights.
+    /// Counts a batch and returns the rows to summarize, with their weights.
     fn begin_batch(&mut self, batch: &Matrix) -> (Matrix, Vec<f64>) {
         self.batches += 1;
         self.largest = self.largest.max(batch.rows());
@@ -78,7 +78,7 @@ impl Transduction {
         watch: &dyn Watch,
     ) -> Result<SummaryReport> {
         let n = all.rows();
-        let given = given.filter(|_| batch.rows() > 0); // no label to compare is no leave to forget
+        let given = given.filter(|_| batch.rows() > 0); // without labels to compare against, keep the full summary
         let cap = self.max_exemplars().min(n);
         if n == 0 || self.params.remember == MemoryPolicy::Everything {
             (self.exemplars, self.weight) = (all.clone(), weight.to_vec());
@@ -92,30 +92,30 @@ impl Transduction {
         let trust = trust.unwrap_or(0.0);
         let past = self.classes_of(all, known, batch, given.is_some(), trust, watch)?;
         let step = ((STEP * n as f64).ceil() as usize).max(1);
-        let (mut size, mut labeled) = (if given.is_some() { step } else { cap }, SummaryReport::default());
+        let (mut size, mut report) = (if given.is_some() { step } else { cap }, SummaryReport::default());
         loop {
             size = size.min(order.len());
-            labeled = SummaryReport { exemplars: size, rounds: labeled.rounds + 1, ..labeled };
+            report = SummaryReport { exemplars: size, rounds: report.rounds + 1, ..report };
             let picks = &order[..size];
             let some = all.view().select(picks);
             let carried = carry_weights(all.view(), weight, picks, self.params.kernel)?;
             let evicted = self.evicted_except(all, picks, &past);
             if let Some(given) = given {
                 let kept = [(some.view(), Some(carried.as_slice()))];
-                let anew =
+                let relabeled =
                     self.label_among(known, batch, &kept, (&evicted, trust), watch)?.unwrap_or_default();
-                let other = given.iter().zip(&anew).filter(|(a, b)| a.class != b.class).count();
-                labeled.cost = other as f64 / batch.rows() as f64;
+                let changed = given.iter().zip(&relabeled).filter(|(a, b)| a.class != b.class).count();
+                report.cost = changed as f64 / batch.rows() as f64;
             }
-            if given.is_none() || labeled.cost <= self.params.tolerance || size >= order.len() {
+            if given.is_none() || report.cost <= self.params.tolerance || size >= order.len() {
                 (self.exemplars, self.weight, self.evicted) = (some, carried, evicted);
-                return Ok(labeled);
+                return Ok(report);
             }
             size += step;
         }
     }
 
-    /// Classes of the samples of the past, where those that leave are to be known by them.
+    /// Inferred classes of the past samples; empty if evicted samples are not used or there are no labels.
     fn classes_of(
         &self,
         all: &Matrix,
@@ -132,7 +132,7 @@ impl Transduction {
         Ok(given.unwrap_or_default().iter().map(|g| g.class).collect())
     }
 
-    /// Those that have left when all samples but `picks` do; those of unknown class leave no trace.
+    /// Centroids after all samples except `picks` are evicted; samples without a class are not added.
     fn evicted_except(&self, all: &Matrix, picks: &[usize], class: &[u32]) -> EvictedCentroids {
         if class.is_empty() {
             return self.evicted.clone();
@@ -144,7 +144,7 @@ impl Transduction {
         self.evicted.joined(all.view(), &leave, self.params.evicted_weight * self.largest as f64)
     }
 
-    /// Samples to remember, the most important first, up to the cap.
+    /// Samples to remember, the most important first, up to the maximum.
     fn order(
         &self,
         all: &Matrix,

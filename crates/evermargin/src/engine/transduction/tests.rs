@@ -1,4 +1,4 @@
-//! Transduction with evicted centroids, and what is remembered.
+//! Transduction with evicted centroids, and the size of the summary.
 
 use super::pool::problems;
 use super::*;
@@ -6,7 +6,7 @@ use crate::estimators::transductive::submod::Variant;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
-/// Rows of two clouds that overlap, class 1 the first third.
+/// Rows of two overlapping clouds; every third row is of class 1.
 fn clouds(n: usize, cols: usize, seed: u64) -> (Matrix, Vec<u32>) {
     let mut rng = Pcg64::seed_from_u64(seed);
     let class: Vec<u32> = (0..n).map(|i| u32::from(i % 3 == 0)).collect();
@@ -22,10 +22,10 @@ fn known<'a>(x: &'a Matrix, class: &'a [u32]) -> LabeledRows<'a> {
     LabeledRows { x: x.view(), class, classes: 2, shares: &[2.0 / 3.0, 1.0 / 3.0] }
 }
 
-/// The mean of the rows that left speaks as they would, had they stayed with the class they were given: the same
-/// confidence of every row, dense or sparse.
+/// The mean of evicted rows has the effect of these rows with their classes: the confidence of every row is the same,
+/// for dense and sparse rows.
 #[test]
-fn a_mean_says_what_its_rows_would_say() {
+fn a_mean_of_evicted_rows_has_the_effect_of_the_rows() {
     let (x, class) = clouds(60, 5, 1);
     let part = |rows: std::ops::Range<usize>| x.view().select(&rows.collect::<Vec<_>>());
     let (labeled, batch, left) = (part(0..6), part(6..30), part(30..60));
@@ -38,7 +38,7 @@ fn a_mean_says_what_its_rows_would_say() {
         let evicted = memory.evicted.joined(left.view(), &leave, 1e9);
         let by_mean =
             memory.label_among(known(&labeled, &class[..6]), batch.view(), &[], (&evicted, 1.0), &());
-        // one problem in which the rows that left have labels of weight κ/2
+        // one problem in which the evicted rows have labels of weight κ/2
         let kappa = 2.0 * params.rho * 6.0 / 54.0;
         let all = Matrix::stacked(&[labeled.view(), batch.view(), left.view()]);
         let of = |i: usize| if (6..30).contains(&i) { None } else { Some(class[i]) };
@@ -53,9 +53,9 @@ fn a_mean_says_what_its_rows_would_say() {
     }
 }
 
-/// Batches of a dozen rows in 40 columns show little: with what left counting, more labels are right.
+/// Batches of twelve rows in 40 columns show little structure: more labels are correct if evicted rows count.
 #[test]
-fn what_left_helps_small_batches() {
+fn evicted_rows_improve_the_labels_of_small_batches() {
     let right = |evicted_weight: f64| -> usize {
         let params = TransductionParams { variant: Variant::Swift, evicted_weight, ..Default::default() };
         (0..10)
@@ -82,9 +82,9 @@ fn what_left_helps_small_batches() {
     assert!(with > without + 100, "{with} of 3000 right, {without} without");
 }
 
-/// What was learned from labels that turn out to be exchanged is dropped, not defended.
+/// Centroids that were computed with exchanged labels are dropped when the labels are corrected.
 #[test]
-fn what_left_yields_to_labels() {
+fn evicted_centroids_are_dropped_when_labels_contradict_them() {
     let (x, class) = clouds(612, 5, 3);
     let labeled = x.view().select(&(0..12).collect::<Vec<_>>());
     let wrong: Vec<u32> = class[..12].iter().map(|c| 1 - c).collect();
@@ -102,9 +102,9 @@ fn what_left_yields_to_labels() {
     assert!(last >= 8, "{last} of 12 right");
 }
 
-/// A batch whose rows all have labels has none to compare with: what is remembered is as much as may be.
+/// A batch whose rows all have true labels has no inferred labels to compare against: the summary keeps its full size.
 #[test]
-fn a_batch_that_is_labeled_whole_forgets_nothing() {
+fn a_fully_labeled_batch_keeps_the_full_summary() {
     let (x, class) = clouds(72, 5, 4);
     let part = |rows: std::ops::Range<usize>| x.view().select(&rows.collect::<Vec<_>>());
     let labeled = part(0..12);

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Share of the time limit after which no further candidate is fitted; the rest is for the classifier.
 const CANDIDATE_SHARE: f64 = 0.6;
 
-/// Ends the work on candidates early, so that time is left for the classifier.
+/// Watch that ends the work on candidates early, so that time is left for the classifier.
 pub(super) struct CandidateBudget<'a> {
     watch: &'a dyn Watch,
     until: Option<f64>,
@@ -18,7 +18,7 @@ impl<'a> CandidateBudget<'a> {
         Self { watch, until: watch.limit().map(|s| CANDIDATE_SHARE * s), ended: AtomicBool::new(false) }
     }
 
-    /// Whether work was refused at any time.
+    /// Whether the work was ended.
     pub(super) fn has_ended(&self) -> bool {
         self.ended.load(Ordering::Relaxed)
     }
@@ -38,7 +38,7 @@ impl Watch for CandidateBudget<'_> {
     }
 }
 
-/// Completes a cheap piece of work whatever the limit.
+/// Watch that never ends a cheap piece of work, whatever the limit.
 pub(super) struct Completing<'a>(pub(super) &'a dyn Watch);
 
 impl Watch for Completing<'_> {

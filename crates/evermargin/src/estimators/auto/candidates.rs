@@ -1,4 +1,4 @@
-//! The candidates of `auto`: learners with parameters that follow from the data.
+//! Candidates of `auto`: learners with parameters chosen from the data.
 
 use super::GivenLabels;
 use crate::data::MatrixView;
@@ -23,37 +23,37 @@ pub(super) struct Prior {
 }
 
 impl Prior {
-    /// Labels alone are hard to beat with many labels and know little with few.
+    /// Prior of candidates that use labels alone, which are hard to beat with many labels and weak with few.
     pub(super) const LABELS_ALONE: Self = Self { few: 0.3, many: 4.0 };
     const OTHER: Self = Self { few: 1.0, many: 1.0 };
 
-    /// The prior where labels are few to the degree `fading`, 0 to 1.
+    /// Prior interpolated between many labels (`fading` = 0) and few labels (`fading` = 1).
     pub(super) fn at(self, fading: f64) -> f64 {
         self.few.powf(fading) * self.many.powf(1.0 - fading)
     }
 }
 
-/// Shares of the classes for the candidates that keep shares.
+/// Class shares for the candidates that enforce shares.
 #[derive(Debug, Clone)]
 pub(super) struct Shares {
-    /// From the labels, smoothed; for graphs, which follow the structure of the rows by themselves.
+    /// Smoothed shares of the labels, for graph methods, which already follow the structure of the rows.
     pub(super) of_labels: Ratio,
-    /// From the structure of the rows where they show it; for transductive candidates.
+    /// Shares estimated from the structure of the rows, if it is clear; for transductive candidates.
     pub(super) aimed_at: Ratio,
 }
 
-/// Rows × classes beyond which the kernel TSVM, whose cost grows with the square of the rows, is left out.
+/// Maximum of rows × classes for the kernel TSVM, whose cost grows with the square of the rows.
 const MAX_TSVM_WORK: usize = 10_000;
 
-/// Rows beyond which LapRLS, which factorizes a matrix of all rows, is left out.
+/// Maximum number of rows for LapRLS, which factorizes a matrix of all rows.
 const MAX_LAP_ROWS: usize = 3_000;
 
-/// What a candidate is.
+/// Learner of a candidate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Kind {
-    /// Linear SVM; C times the mean squared length of a row.
+    /// Linear SVM; the value is C times the mean squared deviation of the rows.
     Linear(f64),
-    /// Kernel SVM with this C.
+    /// Kernel SVM; the value is C.
     Kernel(f64),
     Propagation(Method),
     LapRls,
@@ -62,11 +62,11 @@ enum Kind {
     Tsvm,
 }
 
-/// A learner that takes part in the combination.
+/// Learner in the combination.
 #[derive(Debug, Clone)]
 pub(super) struct Candidate {
     pub(super) name: String,
-    /// Members of a family share its prior.
+    /// Family; its members share one prior.
     pub(super) family: &'static str,
     pub(super) prior: Prior,
     kind: Kind,
@@ -81,22 +81,23 @@ impl Candidate {
         matches!(self.kind, Kind::Linear(_) | Kind::Kernel(_))
     }
 
-    /// Whether its decision function is linear in the columns.
+    /// Whether the decision function is linear in the columns.
     pub(super) fn is_linear(&self) -> bool {
         matches!(self.kind, Kind::Linear(_) | Kind::LinearDa | Kind::Submodular)
     }
 
-    /// Whether its scores are 2p − 1 for a share p of each class.
+    /// Whether the scores are 2p − 1 for a share p of each class.
     pub(super) fn gives_shares(&self) -> bool {
         matches!(self.kind, Kind::Propagation(Method::Harmonic | Method::Spreading))
     }
 
-    /// Whether a fit costs far more than those of the others, so that it is judged on fewer rows of several classes.
+    /// Whether a fit costs far more than that of others, so that it is evaluated on fewer rows if there are several
+    /// classes.
     pub(super) fn is_expensive(&self) -> bool {
         matches!(self.kind, Kind::LinearDa | Kind::Tsvm | Kind::Submodular)
     }
 
-    /// Whether most of its work does not depend on the labels, so that folds are judged as problems of one fit.
+    /// Whether most of the work does not depend on the labels, so that folds are problems of one fit.
     pub(super) fn shares_work(&self) -> bool {
         self.kind == Kind::LapRls
     }
@@ -110,7 +111,7 @@ impl Candidate {
         }
     }
 
-    /// The learner for these rows; none where it has no graph to work on.
+    /// The learner for these rows; `None` if it needs a graph and there is none.
     pub(super) fn make(
         &self,
         x: MatrixView<'_>,
@@ -137,7 +138,7 @@ impl Candidate {
                 graph: Some(Arc::clone(graph?)),
                 ..LapParams::default()
             }),
-            // a mean of many candidates does not need the last digit of each
+            // a coarse tolerance is enough for one of many averaged candidates
             Kind::LinearDa => Box::new(LinearDaParams {
                 ratio,
                 rate: 3.0,
@@ -151,7 +152,7 @@ impl Candidate {
     }
 }
 
-/// Candidates that are left out for data of this size, with the reason.
+/// Candidates that are omitted for data of this size, with the reason.
 pub(super) fn omitted(x: MatrixView<'_>, given: &GivenLabels) -> Vec<String> {
     let mut out = Vec::new();
     if given.unlabeled.is_empty() {
@@ -166,7 +167,7 @@ pub(super) fn omitted(x: MatrixView<'_>, given: &GivenLabels) -> Vec<String> {
     out
 }
 
-/// The candidates for data of this size, cheap ones first.
+/// Candidates for data of this size, cheap ones first.
 pub(super) fn list(x: MatrixView<'_>, given: &GivenLabels) -> Vec<Candidate> {
     let mut list = vec![
         Candidate::new("linear, strong regularization", "linear", Prior::LABELS_ALONE, Kind::Linear(1.0)),
@@ -194,7 +195,7 @@ pub(super) fn list(x: MatrixView<'_>, given: &GivenLabels) -> Vec<Candidate> {
     list
 }
 
-/// The linear learner with cost `c`.
+/// Linear SVM with cost `c`.
 pub(super) fn linear(c: f64) -> LinearParams {
     LinearParams { c, ..LinearParams::default() }
 }

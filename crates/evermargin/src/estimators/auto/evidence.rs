@@ -1,8 +1,8 @@
-//! What held-out labels say about a candidate.
+//! Evidence about a candidate from held-out labels.
 //!
-//! The labels are dealt into folds, several times where they are few; a class with one label keeps it. A candidate is
-//! fitted without the labels of a fold, all unlabeled rows kept, and scores them. A slope, fitted by maximum likelihood
-//! with a weak prior, turns the scores of a row into probabilities.
+//! The labels are split into folds, twice if they are few; a class with one label keeps it. A candidate is fitted
+//! without the labels of a fold, with all unlabeled rows, and scores the held-out rows. A slope, fitted by maximum
+//! likelihood with a weak prior, converts the scores of a row to probabilities.
 
 use super::candidates::{Candidate, Shares};
 use super::shares::{ShareBounds, interval};
@@ -19,23 +19,23 @@ use rand_pcg::Pcg64;
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// Slope of scores for which no label could be held out.
+/// Slope for candidates without held-out labels.
 pub(crate) const DEFAULT_SLOPE: f64 = 2.0;
 
-/// Up to this many labels the folds are dealt twice.
+/// Maximum number of labels that are split into folds twice.
 const FEW: usize = 60;
 
-/// Scaled scores beyond this say no more.
+/// Maximum absolute value of scaled scores.
 const MAX_SCORE: f64 = 8.0;
 
-/// How raw scores become scaled ones.
+/// Scaling of raw scores.
 #[derive(Debug, Clone)]
 pub(super) struct Transform {
     scale: f64,
 }
 
 impl Transform {
-    /// Centers the scores of each row over the classes and scales them; extreme ones are cut.
+    /// Centers the scores of each row over the classes, scales them, and limits them to ±[`MAX_SCORE`].
     pub(super) fn apply(&self, raw: &Scores) -> Scores {
         let mut values = Vec::with_capacity(raw.values.len());
         for row in raw.rows() {
@@ -46,12 +46,13 @@ impl Transform {
     }
 }
 
-/// Scales the scores of all rows by the median of their absolute values and shifts them to the bounds of the shares.
+/// Scales the scores of all rows by the median of their absolute values, and shifts them so that class shares are
+/// within bounds.
 pub(super) fn standardize(raw: &Scores, given: &GivenLabels, bounds: &ShareBounds) -> (Scores, Transform) {
     standardize_on(raw, if given.unlabeled.is_empty() { &given.rows } else { &given.unlabeled }, bounds)
 }
 
-/// [`standardize`] by the scores of some rows.
+/// As [`standardize`], with the median and the shares of the given rows.
 pub(super) fn standardize_on(raw: &Scores, rows: &[usize], bounds: &ShareBounds) -> (Scores, Transform) {
     let mut size: Vec<f64> = Vec::with_capacity(rows.len() * raw.classes);
     for &i in rows {
@@ -71,7 +72,7 @@ pub(super) fn standardize_on(raw: &Scores, rows: &[usize], bounds: &ShareBounds)
     (scores, transform)
 }
 
-/// Shifts the scores so that the shares of the classes among `rows` keep their bounds.
+/// Shifts the scores so that the class shares among `rows` are within their bounds.
 fn hold_shares(scores: &mut Scores, bounds: &ShareBounds, rows: &[usize]) {
     let shift = bounds.shifts(scores, rows);
     let classes = scores.classes;
@@ -80,29 +81,29 @@ fn hold_shares(scores: &mut Scores, bounds: &ShareBounds, rows: &[usize]) {
     });
 }
 
-/// What held-out labels say about one candidate.
+/// Results of one candidate on held-out labels.
 #[derive(Debug, Clone)]
 pub(super) struct Evidence {
-    /// Factor of the scores whose softmax is the probability.
+    /// Slope: probabilities are the softmax of the scores times this factor.
     pub(super) slope: f64,
     pub(super) log_loss: f64,
-    /// Share of the held-out labels that it got wrong.
+    /// Share of held-out labels predicted wrongly.
     pub(super) error: f64,
-    /// Labels that were held out, each counted once.
+    /// Number of held-out labels, each counted once.
     labels: usize,
-    /// Probabilities of the held-out labels, in the order of all dealings.
+    /// Classes and predicted probabilities of the held-out labels, in the order of the splits.
     held: Vec<(usize, Vec<f64>)>,
-    /// Share of the unlabeled rows that keep their class when labels are held out, mean over the folds.
+    /// Share of unlabeled rows whose predicted class is the same when labels are held out; mean over the folds.
     pub(super) stability: f64,
 }
 
 impl Evidence {
-    /// Classes and probabilities of the held-out labels, in the order of all dealings.
+    /// Classes and predicted probabilities of the held-out labels, in the order of the splits.
     pub(super) fn held(&self) -> &[(usize, Vec<f64>)] {
         &self.held
     }
 
-    /// The same evidence with no part for unlabeled rows.
+    /// The same evidence without stability, which depends on unlabeled rows.
     pub(super) fn without_stability(self) -> Self {
         Self { stability: 0.0, ..self }
     }
@@ -112,7 +113,7 @@ impl Evidence {
         interval(1.0 - self.error, self.labels as f64)
     }
 
-    /// From the scores of held-out labels and their classes.
+    /// Evidence from the classes and scores of the held-out labels; `None` if there are none.
     fn of(held: Vec<(usize, Vec<f64>)>, labels: usize, stability: f64) -> Option<Self> {
         if held.is_empty() {
             return None;
@@ -134,15 +135,16 @@ impl Evidence {
     }
 }
 
-/// The rows on which candidates are judged: all labels, and a limited number of unlabeled rows.
+/// Rows on which candidates are evaluated: all labeled rows and a limited number of unlabeled ones, with folds of the
+/// labels.
 pub(super) struct HeldOutLabels {
-    /// The rows among all.
+    /// Numbers of these rows in the data.
     rows: Vec<usize>,
     pub(super) x: Matrix,
     pub(super) problems: Vec<Targets>,
     given: GivenLabels,
     graph: Option<Arc<Graph>>,
-    /// For each dealing, the fold of each label; none if its class has no other.
+    /// For each split, the fold of each label; `None` for the only label of a class.
     folds: Vec<Vec<Option<usize>>>,
     number_of_folds: usize,
 }
@@ -165,17 +167,19 @@ impl HeldOutLabels {
         let part = x.select(&rows);
         let problems: Vec<Targets> = problems.iter().map(|p| p.select(&rows)).collect();
         let inside = GivenLabels::of(&problems);
-        // a graph given for all rows says nothing about some of them but through the rows left out
+        // a given graph of all rows cannot be used for some of them, because it may connect them only through omitted
+        // rows
         let graph =
             if rows.len() == x.rows() { params } else { &AutoParams { graph: None, ..params.clone() } };
         let graph = graph.graph_of(part.view(), watch)?;
         let times = if inside.rows.len() <= FEW { 2 } else { 1 };
-        let folds = (0..times).map(|_| deal(&inside, params.folds, &mut rng)).collect();
+        let folds = (0..times).map(|_| split_into_folds(&inside, params.folds, &mut rng)).collect();
         Ok(Self { rows, x: part, problems, given: inside, graph, folds, number_of_folds: params.folds })
     }
 
-    /// Fits the candidate without each fold; none where no label can be held out or a fit fails. `full` are its scores with
-    /// all labels. The second evidence is that of scores which are not shifted to the bounds of the shares.
+    /// Fits the candidate without each fold and returns its evidence; `None` if no label can be held out or a fit
+    /// fails. `full` are its scores with all labels. The second evidence is for scores that are not shifted to the
+    /// bounds of the shares.
     pub(super) fn judge(
         &self,
         candidate: &Candidate,
@@ -188,9 +192,9 @@ impl HeldOutLabels {
         let Some(fit) = candidate.make(self.x.view(), kernel, shares, self.graph.as_ref()) else {
             return (None, None);
         };
-        // a second dealing of expensive candidates would cost more than it tells
-        let dealings = if candidate.is_expensive() { 1 } else { self.folds.len() };
-        let held_out: Vec<Vec<usize>> = (0..dealings)
+        // a second split is not worth the cost for expensive candidates
+        let splits = if candidate.is_expensive() { 1 } else { self.folds.len() };
+        let held_out: Vec<Vec<usize>> = (0..splits)
             .flat_map(|d| (0..self.number_of_folds).map(move |f| (d, f)))
             .map(|(d, f)| (0..self.given.rows.len()).filter(|&k| self.folds[d][k] == Some(f)).collect())
             .filter(|out: &Vec<usize>| !out.is_empty())
@@ -216,8 +220,8 @@ impl HeldOutLabels {
         (Evidence::of(held, labels, stability), Evidence::of(unshifted, labels, stability))
     }
 
-    /// The scores of all rows without the labels of each fold. A learner whose work does not depend on the labels gets all
-    /// folds as problems of one fit.
+    /// Scores of all rows, fitted without the labels of each fold. If most of the work does not depend on the labels,
+    /// all folds are problems of one fit.
     fn fold_scores(
         &self,
         candidate: &Candidate,
@@ -238,7 +242,7 @@ impl HeldOutLabels {
         scores.iter().all(|s| s.values.iter().all(|v| v.is_finite())).then_some(scores)
     }
 
-    /// The problems in which some labels are unknown.
+    /// Problems in which some labels are hidden.
     fn without(&self, labels: &[usize]) -> Vec<Targets> {
         let mut problems = self.problems.clone();
         for problem in &mut problems {
@@ -248,8 +252,8 @@ impl HeldOutLabels {
     }
 }
 
-/// Deals the labels of each class with two or more into folds.
-fn deal(given: &GivenLabels, folds: usize, rng: &mut Pcg64) -> Vec<Option<usize>> {
+/// Splits the labels into folds, class by class; returns `None` for the only label of a class.
+fn split_into_folds(given: &GivenLabels, folds: usize, rng: &mut Pcg64) -> Vec<Option<usize>> {
     let counts = given.counts();
     let mut out = vec![None; given.rows.len()];
     let mut next = 0;
@@ -276,14 +280,14 @@ mod tests {
             classes: 3,
             unlabeled: vec![],
         };
-        let folds = deal(&given, 5, &mut Pcg64::seed_from_u64(1));
+        let folds = split_into_folds(&given, 5, &mut Pcg64::seed_from_u64(1));
         assert_eq!(folds[3], None);
         assert!([0, 1, 2, 4, 5].iter().all(|&k| folds[k].is_some()));
         assert_ne!(folds[4], folds[5], "a fold must not hold out a whole class");
     }
 
     #[test]
-    fn the_slope_follows_how_far_scores_can_be_trusted() {
+    fn the_slope_reflects_the_reliability_of_the_scores() {
         let sure: Vec<_> = (0..100).map(|_| (1, vec![-1.0, 1.0])).collect();
         let unsure: Vec<_> = (0..100).map(|k| (k % 2, vec![-1.0, 1.0])).collect();
         let (sure, unsure) = (Evidence::of(sure, 100, 1.0).unwrap(), Evidence::of(unsure, 100, 1.0).unwrap());

@@ -1,28 +1,29 @@
-//! What the rows say about a candidate without any label.
+//! Label-free evidence about a candidate, computed from the rows alone.
 //!
-//! - **Cut**: the weight of the graph's edges between rows of different classes, relative to that of a random labeling with
-//!   the same class shares (the numerator of the normalized cut of Shi & Malik 2000). A low cut means that the boundary
-//!   runs through sparse regions.
-//! - **Agreement**: the share of unlabeled rows on which a candidate agrees with the mean of the other families. Learners
-//!   that err in different ways agree where they are right.
-//! - **Stability** is measured beside the held-out labels (`evidence.rs`).
+//! - **Cut**: the weight of the graph's edges between rows of different classes, relative to that of a random labeling
+//!   with the same class shares (the numerator of the normalized cut of Shi & Malik 2000). A low cut means that the
+//!   boundary runs through sparse regions.
+//! - **Agreement**: the share of unlabeled rows on which a candidate agrees with the mean of the other families.
+//!   Learners that make different errors agree where they are correct.
+//! - **Stability** is measured together with the held-out labels (`evidence.rs`).
 
 use super::{GivenLabels, Judged, Scores, evidence, largest, softmax};
 use crate::graph::Graph;
 
-/// A random labeling of a single class has no cut; below this share of the edges the ratio says nothing.
+/// Lower bound of the expected cut of a random labeling, as a share of the edges; the cut is 0 if there is a single
+/// class.
 const LEAST_RANDOM_CUT: f64 = 1e-3;
 
-/// What the rows say about one candidate.
+/// Label-free evidence about one candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct LabelFree {
-    /// Cut over that of a random labeling; 0 without a graph.
+    /// Cut relative to that of a random labeling; 0 without a graph.
     pub(super) cut: f64,
-    /// Share of unlabeled rows with the class that the other families give.
+    /// Share of unlabeled rows for which the candidate agrees with the other families.
     pub(super) agreement: f64,
 }
 
-/// Measures all candidates.
+/// Computes the label-free evidence of all candidates.
 pub(super) fn measure(judged: &mut [Judged], graph: Option<&Graph>, given: &GivenLabels) {
     let probabilities: Vec<Scores> = judged.iter().map(Judged::probabilities).collect();
     let families = family_means(judged, &probabilities);
@@ -37,7 +38,7 @@ pub(super) fn measure(judged: &mut [Judged], graph: Option<&Graph>, given: &Give
     judged.iter_mut().zip(found).for_each(|(j, free)| j.label_free = free);
 }
 
-/// The mean probabilities of each family, in the order in which families appear.
+/// Mean probabilities of each family, in the order in which families appear.
 fn family_means(judged: &[Judged], probabilities: &[Scores]) -> Vec<(&'static str, Scores)> {
     let mut means: Vec<(&'static str, f64, Scores)> = Vec::new();
     for (j, p) in judged.iter().zip(probabilities) {
@@ -71,7 +72,8 @@ fn agreement(p: &Scores, family: &str, families: &[(&'static str, Scores)], give
     same.count() as f64 / given.unlabeled.len() as f64
 }
 
-/// Weight of edges between classes over that expected of a random labeling with the same shares of the degrees.
+/// Weight of edges between classes, relative to its expectation for a random labeling with the same shares of the
+/// degrees.
 fn relative_cut(graph: &Graph, scores: &Scores) -> f64 {
     let class: Vec<usize> = (0..graph.len()).map(|i| scores.class(i)).collect();
     let mut degree = vec![0.0; scores.classes];
@@ -89,12 +91,12 @@ fn relative_cut(graph: &Graph, scores: &Scores) -> f64 {
 }
 
 impl Judged {
-    /// The slope of its evidence, or the default.
+    /// Slope from the evidence, or the default.
     pub(super) fn slope(&self) -> f64 {
         self.evidence.as_ref().map_or(evidence::DEFAULT_SLOPE, |e| e.slope)
     }
 
-    /// The softmax of its scores.
+    /// Softmax of the scores.
     fn probabilities(&self) -> Scores {
         let slope = self.slope();
         let values = self.scores.rows().flat_map(|s| softmax(s, slope)).collect();
@@ -126,14 +128,14 @@ mod tests {
     }
 
     #[test]
-    fn agreement_counts_the_rows_on_which_the_other_families_are_followed() {
+    fn agreement_counts_the_rows_where_the_other_families_predict_the_same_class() {
         let given = GivenLabels { rows: vec![], class: vec![], classes: 2, unlabeled: vec![0, 1, 2, 3] };
         let families = vec![
             ("a", labeling(&[0, 0, 0, 0])),
             ("b", labeling(&[0, 0, 1, 1])),
             ("c", labeling(&[0, 0, 1, 0])),
         ];
-        // the others of a: sum of b and c, ties to the first class
+        // the other families of a are b and c; ties go to the first class
         assert_eq!(agreement(&families[0].1, "a", &families, &given), 0.75);
         assert_eq!(agreement(&families[1].1, "b", &families[..1], &given), 1.0);
     }

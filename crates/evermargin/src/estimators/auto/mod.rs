@@ -1,25 +1,28 @@
-//! `auto`: combines learners by the evidence that the labels give for each of them.
+//! `auto`: combines several learners, weighted by their results on held-out labels and by label-free evidence.
 //!
-//! Problem: no learner that uses unlabeled rows is best on all data; the best one differs by up to 30 points, and each of
-//! them is worse than the labels alone on some data. With few labels the best one cannot be known, but it can be weighted.
+//! Problem: no learner that uses unlabeled rows is best on all data. Accuracies differ by up to 30 points, and each of
+//! these learners is worse than labels alone on some data. With few labels the best learner cannot be identified, but
+//! the learners can be weighted.
 //!
 //! Method:
-//! 1. **Candidates** (`candidates.rs`): labels alone (linear and kernel SVM), label propagation and Poisson learning on one
-//!    graph, LapRLS, TSVM, linear deterministic annealing, SUBMOD-S3VM.
-//! 2. **Evidence** (`evidence.rs`): each candidate is fitted without some of the labels, all unlabeled rows kept, and scores
-//!    the labels held out. A slope fitted on these scores turns scores into probabilities.
-//! 3. **Shares** (`shares.rs`): with few labels, a classifier often gives nearly all rows to one class. The classes of the
-//!    labels bound the share of each class; scores are shifted as far as the bounds demand.
-//! 4. **Label-free evidence** (`label_free.rs`): stability when labels are held out, agreement with the other families and
-//!    the cut of the graph. It decides with one or two labels per class, where held-out labels say little.
-//! 5. **Combination** (`weights.rs`): probabilities are averaged with weights from the held-out loss, the label-free evidence
-//!    and a prior.
-//! 6. **Model**: one exportable classifier is trained on given and inferred labels; an inferred one costs what its
-//!    confidence says.
+//! 1. **Candidates** (`candidates.rs`): labels alone (linear and kernel SVM), label propagation and Poisson learning on
+//!    one graph, LapRLS, TSVM, linear deterministic annealing, SUBMOD-S3VM.
+//! 2. **Evidence** (`evidence.rs`): each candidate is fitted without some of the labels, with all unlabeled rows, and
+//!    scores the rows with held-out labels. A slope fitted to these scores converts scores to probabilities.
+//! 3. **Shares** (`shares.rs`): with few labels, a classifier often assigns nearly all rows to one class. The counts of
+//!    the labels bound the share of each class; scores are shifted as far as the bounds require.
+//! 4. **Label-free evidence** (`label_free.rs`): stability when labels are held out, agreement with the other families
+//!    and the cut of the graph. It dominates with one or two labels per class, where held-out labels carry little
+//!    information.
+//! 5. **Combination** (`weights.rs`): probabilities are averaged with weights from the held-out loss, the label-free
+//!    evidence and a prior.
+//! 6. **Model** (`model.rs`): one exportable classifier is trained on given and inferred labels; the cost of an
+//!    inferred label is proportional to its confidence.
 //!
 //! The evidence uses at most [`EVIDENCE_ROWS`] unlabeled rows, so that its cost does not grow with the data.
 //!
-//! The rates, the priors and the level of the bounds were chosen on every second data set of the list in `research/few_labels`.
+//! The rates, the priors and the level of the bounds were chosen on every second data set of the list in
+//! `research/few_labels`.
 
 mod budget;
 mod candidates;
@@ -54,16 +57,16 @@ use label_free::LabelFree;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Maximum number of unlabeled rows that take part in the evidence.
+/// Maximum number of unlabeled rows used for the evidence.
 pub const EVIDENCE_ROWS: usize = 1000;
 
-/// The same for candidates whose cost grows fast with rows and classes, where there are more than two.
+/// Maximum number of unlabeled rows used for the evidence of expensive candidates if there are more than two classes.
 const FEW_EVIDENCE_ROWS: usize = 300;
 
 /// Maximum number of unlabeled rows from which the share of positives is estimated.
 const RATIO_ROWS: usize = 400;
 
-/// The specification of `auto`.
+/// Specification of `auto`.
 pub static SPEC: EstimatorSpec = EstimatorSpec::semi_supervised(
     "auto",
     "compares labels alone, graphs, transduction and manifold learners on held-out labels and combines them",
@@ -78,13 +81,13 @@ pub static SPEC: EstimatorSpec = EstimatorSpec::semi_supervised(
         DEGREE,
         COEF0,
         RATIO.default_of("auto"),
-        N_NEIGHBORS.default_of("10").help_of("nearest neighbors that each row is joined with in the graph"),
-        ParamSpec::count("folds", 2, "5", "parts into which the labels are split; each is held out once"),
+        N_NEIGHBORS.default_of("10").help_of("number of nearest neighbors of each row in the graph"),
+        ParamSpec::count("folds", 2, "5", "number of folds of the labels; each fold is held out once"),
         ParamSpec::float(
             "inferred_weight",
             FloatRange::closed(0.0, 1e6),
             "1",
-            "weight of an inferred label of full confidence against a given one, in the classifier for new rows",
+            "weight of an inferred label of full confidence relative to a given one, in the classifier for new rows",
         ),
         SEED,
     ],
@@ -100,15 +103,15 @@ pub struct AutoParams {
     pub kernel: Kernel,
     /// Share of positives among the unlabeled rows.
     pub ratio: Ratio,
-    /// Nearest neighbors that each row is joined with.
+    /// Number of nearest neighbors of each row in the graph.
     pub n_neighbors: usize,
-    /// Parts into which the labels are split.
+    /// Number of folds of the labels.
     pub folds: usize,
     /// Weight of an inferred label of full confidence in the classifier.
     pub inferred_weight: f64,
     /// Seed of the folds and of the rows of the evidence.
     pub seed: u64,
-    /// A graph of the rows, in place of one of neighbors.
+    /// Graph of the rows; replaces the graph of nearest neighbors.
     #[serde(skip)]
     pub graph: Option<Arc<Graph>>,
 }
@@ -143,7 +146,7 @@ impl Scores {
         &self.values[i * self.classes..(i + 1) * self.classes]
     }
 
-    /// From one vector per problem; one problem is two classes with opposite scores.
+    /// Scores from one vector per problem; a single problem has two classes with opposite scores.
     pub(crate) fn of_problems(scores: &[Vec<f64>]) -> Self {
         match scores {
             [f] => Self { values: f.iter().flat_map(|f| [-f, *f]).collect(), classes: 2 },
@@ -155,7 +158,7 @@ impl Scores {
         }
     }
 
-    /// The class with the largest score, the first of equals.
+    /// Class with the largest score; of equal scores the first.
     fn class(&self, i: usize) -> usize {
         largest(self.row(i))
     }
@@ -165,7 +168,7 @@ pub(crate) fn largest(scores: &[f64]) -> usize {
     (1..scores.len()).fold(0, |best, c| if scores[c] > scores[best] { c } else { best })
 }
 
-/// e^z over the sum of e^z.
+/// Softmax of the scores times the slope.
 pub(crate) fn softmax(scores: &[f64], slope: f64) -> Vec<f64> {
     let max = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let powers: Vec<f64> = scores.iter().map(|s| (slope * (s - max)).exp()).collect();
@@ -173,7 +176,7 @@ pub(crate) fn softmax(scores: &[f64], slope: f64) -> Vec<f64> {
     powers.into_iter().map(|p| p / sum).collect()
 }
 
-/// The labels of one or several problems as classes: which rows have one, and which.
+/// Labels of one or several problems as classes, and the unlabeled rows.
 #[derive(Debug, Clone)]
 struct GivenLabels {
     rows: Vec<usize>,
@@ -205,27 +208,28 @@ impl GivenLabels {
     }
 }
 
-/// A candidate with what is known about it.
+/// Candidate with its scores, evidence and weight.
 #[derive(Debug, Clone)]
 struct Judged {
     candidate: Candidate,
     evidence: Option<Evidence>,
     label_free: LabelFree,
-    /// Scores of all rows, shifted to the bounds of the shares and scaled.
+    /// Scores of all rows, scaled, and shifted so that the class shares are within their bounds.
     scores: Scores,
-    /// Of a learner that uses labels alone: its scores before the shift, and their evidence.
+    /// For a candidate that uses labels alone, the scores before the shift, and their evidence.
     unshifted: Option<(Scores, Option<Evidence>)>,
     /// Seconds by the caller's clock, if it has one.
     seconds: Option<f64>,
     weight: f64,
 }
 
+/// Progress reported between candidates.
 const BETWEEN: Progress = Progress { steps: 0, violation: 1.0, tolerance: 0.0 };
 
 impl AutoParams {
-    /// The combination of the candidates that use labels alone. Unlabeled rows have no part in it: scores are not shifted to
-    /// the bounds of the shares, and label-free evidence does not count. Its accuracy on held-out labels is estimated like
-    /// `held`, that of all candidates.
+    /// Combination of the candidates that use labels alone. It does not use unlabeled rows: scores are not shifted to
+    /// the bounds of the shares, and label-free evidence does not count. Its accuracy on held-out labels is estimated
+    /// like `held`, the accuracy of the combination of all candidates.
     fn labels_alone(
         &self,
         judged: &[Judged],
@@ -273,7 +277,8 @@ impl AutoParams {
         if matches!(x, MatrixView::Dense { .. }) || filled.len() == x.rows() {
             return Ok(Graph::nearest(x, &params, watch)?.map(Arc::new));
         }
-        // a document without words is equally far from all others: as a neighbor of everyone it would join the classes
+        // a document without words is equally far from all others; as a neighbor of all of them it would connect the
+        // classes
         let Some(graph) = Graph::nearest(x.select(&filled).view(), &params, watch)? else { return Ok(None) };
         let edges: Vec<(usize, usize, f64)> = (0..filled.len())
             .flat_map(|i| graph.row(i).filter(move |(j, _)| i < *j).map(move |(j, w)| (i, j, w)))
@@ -282,7 +287,7 @@ impl AutoParams {
         Graph::from_edges(x.rows(), &edges).map(|graph| Some(Arc::new(graph)))
     }
 
-    /// The share of each class by the labels alone, unless it is given.
+    /// Share of each class, estimated from the labels alone unless it is given.
     fn label_shares(&self, problems: &[Targets]) -> Ratio {
         match &self.ratio {
             Ratio::Auto => Ratio::Given(smoothed_label_shares(problems)),
@@ -290,7 +295,7 @@ impl AutoParams {
         }
     }
 
-    /// The shares that candidates keep.
+    /// Class shares that the candidates enforce.
     fn shares_of(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Shares> {
         let of_labels = self.label_shares(problems);
         let aimed_at = match (&self.ratio, problems) {
@@ -310,7 +315,7 @@ impl AutoParams {
         Ok(Shares { of_labels, aimed_at })
     }
 
-    /// Fits and judges the candidates in turn, cheap ones first; the watch may end the list early.
+    /// Fits and evaluates the candidates one by one, cheap ones first; the watch may end this early.
     fn judge(&self, x: MatrixView<'_>, problems: &[Targets], watch: &dyn Watch) -> Result<Vec<Judged>> {
         let given = GivenLabels::of(problems);
         let bounds = match &self.ratio {
@@ -338,7 +343,7 @@ impl AutoParams {
                 held.judge(&candidate, self.kernel, &shares, (&scores, &transform), &bounds, watch);
             let unshifted = candidate.labels_alone().then(|| (transform.apply(&raw), unshifted));
             if budget.has_ended() {
-                break; // a candidate that was interrupted says nothing
+                break; // the scores of an interrupted candidate are not meaningful
             }
             let seconds = start.zip(watch.seconds()).map(|(from, to)| to - from);
             judged.push(Judged {
@@ -363,7 +368,7 @@ impl AutoParams {
     }
 }
 
-/// Scores of all rows by a learner: those it gave the rows it was trained on, or its decisions.
+/// Scores of all rows by a fitted learner: its transductive scores, or else its decisions.
 fn scores_of(
     candidate: &Candidate,
     fit: &dyn Fit,
@@ -379,10 +384,10 @@ fn scores_of(
     if scores.values.iter().all(|s| s.is_finite()) { Ok(scores) } else { Err(Error::Interrupted) }
 }
 
-/// Shares below this are as good as none.
+/// Lower bound of class shares before their logarithm is computed.
 const LEAST_SHARE: f64 = 1e-4;
 
-/// The weighted mean of the candidates' probabilities.
+/// Weighted mean of the probabilities of the candidates.
 fn combine(judged: &[Judged]) -> Scores {
     let mut mean =
         Scores { values: vec![0.0; judged[0].scores.values.len()], classes: judged[0].scores.classes };
@@ -403,7 +408,7 @@ fn as_problem_scores(p: &Scores) -> Vec<Vec<f64>> {
     if p.classes == 2 { vec![of_class(1)] } else { (0..p.classes).map(of_class).collect() }
 }
 
-/// The table of candidates, for people and programs.
+/// Table of the candidates with their weights and evidence, for reports.
 fn table(judged: &[Judged]) -> ParamValue {
     let row = |j: &Judged| {
         let mut row = ParamValues::from([
@@ -499,7 +504,7 @@ mod tests {
     }
 
     #[test]
-    fn softmax_survives_large_scores() {
+    fn softmax_of_large_scores_is_finite() {
         let p = softmax(&[1e300, -1e300, 0.0], 1.0);
         assert_eq!(p, [1.0, 0.0, 0.0]);
     }

@@ -12,10 +12,10 @@ use crate::solver::{Exit, Watch};
 /// Name of the classifier where training on inferred labels was interrupted.
 const GIVEN_LABELS_ALONE: &str = "given labels alone, because time ran out";
 
-/// Trains the classifier: linear where linear candidates have most of the weight, else with the kernel. If training is
-/// interrupted, the classifier is the best candidate that uses labels alone, because a solver that ends early on thousands of
-/// inferred labels can be worse than chance. Returns the classifier with its name and the share of unlabeled rows on which it
-/// agrees with the combination.
+/// Trains the classifier: linear if linear candidates have most of the weight, else with the kernel. If training is
+/// interrupted, the best candidate that uses labels alone replaces it, because a solver that ends early on thousands of
+/// inferred labels can be worse than chance. Returns the classifier, its name, and the share of unlabeled rows on which
+/// it agrees with the combination.
 pub(super) fn fit(
     params: &AutoParams,
     judged: &[Judged],
@@ -54,7 +54,7 @@ pub(super) fn fit(
     Ok((fitted, name, agreement))
 }
 
-/// The problems with the inferred labels of the unlabeled rows, each at the cost of its confidence.
+/// Problems with the inferred labels of the unlabeled rows; the cost of each is proportional to its confidence.
 fn inferred(weight: f64, combined: &Scores, problems: &[Targets], given: &GivenLabels) -> Vec<Targets> {
     let mut out = problems.to_vec();
     let chance = 1.0 / given.classes as f64;

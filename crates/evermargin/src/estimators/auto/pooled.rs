@@ -1,4 +1,4 @@
-//! The parts of `auto` that the engine uses on the pools of a stream: scores, share bounds and scaling.
+//! Parts of `auto` that the engine uses on the pools of a stream: scores, share bounds and scaling.
 
 use super::evidence::standardize_on;
 use super::shares::ShareBounds;
@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 impl Scores {
-    /// Scores of 0.
+    /// Scores that are all 0.
     pub(crate) fn zeros(rows: usize, classes: usize) -> Self {
         Self { values: vec![0.0; rows * classes], classes }
     }
@@ -20,13 +20,13 @@ impl Scores {
         &mut self.values[i * self.classes..(i + 1) * self.classes]
     }
 
-    /// Some rows.
+    /// Scores of some rows.
     pub(crate) fn slice(&self, rows: Range<usize>) -> Self {
         let values = self.values[rows.start * self.classes..rows.end * self.classes].to_vec();
         Self { values, classes: self.classes }
     }
 
-    /// Scores 2p − 1 of a share p become ln p.
+    /// Replaces the scores 2p − 1 of shares p by ln p.
     pub(crate) fn log_of_shares(&mut self) {
         self.values.iter_mut().for_each(|s| *s = (0.5 + 0.5 * *s).max(LEAST_SHARE).ln());
     }
@@ -36,13 +36,13 @@ impl Scores {
     }
 }
 
-/// Scales the scores of all rows by those of `rows`, and shifts them so that the shares of the classes among `rows` keep
+/// Scales the scores of all rows by those of `rows`, and shifts them so that the class shares among `rows` are within
 /// their bounds.
 pub(crate) fn standardize_rows(raw: &Scores, rows: &[usize], bounds: &ShareBounds) -> Scores {
     standardize_on(raw, rows, bounds).0
 }
 
-/// The graph of nearest neighbors that `auto` uses.
+/// Graph of nearest neighbors as `auto` uses it.
 pub(crate) fn nearest_graph(
     x: MatrixView<'_>,
     n_neighbors: usize,

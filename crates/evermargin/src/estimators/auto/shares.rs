@@ -1,12 +1,13 @@
-//! Bounds on the share of each class among the unlabeled rows, and the shifts of scores that keep them.
+//! Bounds on the share of each class among the unlabeled rows, and the shifts of scores that enforce them.
 //!
-//! The labels are a sample of the classes. Where they were drawn at random, the share of a class lies within the Wilson
-//! interval of its count; where they were chosen, the interval of few labels is wide and demands little.
+//! The labels are a sample of the classes. If they were drawn at random, the share of a class lies within the Wilson
+//! interval of its count. If they were chosen, the interval is usually wide, because they are few, and has little
+//! effect.
 
 use super::{Scores, largest};
 use crate::estimators::transductive::class_shares::{evidence_of_counts, wilson};
 
-/// Steps of the search for shifts of several classes.
+/// Maximum number of steps of the search for shifts of several classes.
 const MAX_SHIFTS: usize = 60;
 
 /// Lowest and highest share of each class.
@@ -17,7 +18,7 @@ pub(crate) struct ShareBounds {
 }
 
 impl ShareBounds {
-    /// The Wilson interval of each class.
+    /// Bounds from the Wilson interval of each class.
     pub(super) fn of_counts(counts: &[usize]) -> Self {
         let n = counts.iter().sum::<usize>().max(1) as f64;
         Self::of_shares(
@@ -26,13 +27,14 @@ impl ShareBounds {
         )
     }
 
-    /// The Wilson interval of the share of each class among `n` labels; the shares themselves if `n` is infinite.
+    /// Bounds from the Wilson interval of the share of each class among `n` labels; the shares themselves if `n` is
+    /// infinite.
     pub(crate) fn of_shares(shares: &[f64], n: f64) -> Self {
         let (low, high) = shares.iter().map(|&s| if n.is_infinite() { (s, s) } else { wilson(s, n) }).unzip();
         Self { low, high }
     }
 
-    /// The shares that were given: of the second of two classes, or of each class.
+    /// Bounds equal to given shares: that of the second of two classes, or one share per class.
     pub(super) fn exact(shares: &[f64], classes: usize) -> Self {
         let all = match shares {
             [second] if classes == 2 => vec![1.0 - second, *second],
@@ -45,7 +47,7 @@ impl ShareBounds {
         self.low == self.high
     }
 
-    /// The shift of each class that brings the shares of the rows within the bounds.
+    /// Shift of the scores of each class that brings the class shares of the rows within the bounds.
     pub(super) fn shifts(&self, scores: &Scores, rows: &[usize]) -> Vec<f64> {
         let mut shift = vec![0.0; scores.classes];
         if rows.is_empty() {
@@ -77,8 +79,9 @@ impl ShareBounds {
         shift
     }
 
-    /// The shift of the second of two classes: the threshold between the rows that the nearest bound separates. A threshold between
-    /// two modes of the scores stays, because the rows then show the shares better than few labels do.
+    /// Shift of the scores of the second of two classes: the threshold moves between the two rows that the nearest
+    /// bound separates. A threshold between two modes of the scores does not move, because the rows then show the
+    /// shares better than few labels do.
     fn shift_of_second(&self, scores: &Scores, rows: &[usize]) -> f64 {
         let mut margin: Vec<f64> = rows.iter().map(|&i| scores.row(i)[1] - scores.row(i)[0]).collect();
         let n = margin.len();
@@ -95,16 +98,17 @@ impl ShareBounds {
     }
 }
 
-/// The smallest share of a class that can be a mode of its own, rather than rows near a few labels.
+/// Minimum share of rows on each side of the threshold for two modes; fewer may be only rows near a few labels.
 const MIN_MODE_SHARE: f64 = 0.05;
 
-/// Half the width of the window in which scores are counted, relative to their median size.
+/// Half the width of the window in which scores are counted, relative to the median of their absolute values.
 const MODE_WINDOW: f64 = 0.25;
 
-/// Deviations by which the number of scores at a mode must exceed that at the threshold.
+/// Number of standard deviations by which the count of scores at a mode must exceed that at the threshold.
 const MODE_DEVIATIONS: f64 = 3.0;
 
-/// Whether the scores, descending, have a mode on each side of 0 where they are at least twice as dense as at 0.
+/// Whether the scores, in descending order, have a mode on each side of 0 where they are at least twice as dense as at
+/// 0.
 fn is_between_modes(margin: &[f64]) -> bool {
     let n = margin.len();
     let positive = margin.partition_point(|m| *m > 0.0);
@@ -125,7 +129,7 @@ fn is_between_modes(margin: &[f64]) -> bool {
     lower >= 2.0 * here && lower - here >= MODE_DEVIATIONS * (lower + here).sqrt()
 }
 
-/// The interval of a share that was seen in `n` trials.
+/// Wilson interval of a share observed in `n` trials.
 pub(super) fn interval(share: f64, n: f64) -> (f64, f64) {
     wilson(share, n.max(1.0))
 }
@@ -157,14 +161,14 @@ mod tests {
     }
 
     #[test]
-    fn shares_within_the_bounds_are_left_alone() {
+    fn shares_within_the_bounds_are_not_changed() {
         let bounds = ShareBounds { low: vec![0.3, 0.3], high: vec![0.7, 0.7] };
         let scores = margins(&[-2.0, -1.0, 1.0, 2.0]);
         assert_eq!(bounds.shifts(&scores, &[0, 1, 2, 3]), [0.0, 0.0]);
     }
 
     #[test]
-    fn a_class_that_takes_all_rows_is_held_to_its_bound() {
+    fn a_class_with_all_rows_is_reduced_to_its_bound() {
         let bounds = ShareBounds { low: vec![0.25, 0.25], high: vec![0.75, 0.75] };
         let scores = margins(&[-4.0, -3.0, -2.0, -1.0]);
         let shift = bounds.shifts(&scores, &[0, 1, 2, 3]);
@@ -181,10 +185,10 @@ mod tests {
         let two: Vec<f64> =
             rows.iter().map(|&i| if i % 10 == 0 { 1.0 + spread(i) } else { spread(i) - 1.0 }).collect();
         assert_eq!(bounds.shifts(&margins(&two), &rows), [0.0, 0.0]);
-        // one mode whose tail is beyond the threshold
+        // a single mode, whose tail crosses the threshold
         let one: Vec<f64> = rows.iter().map(|&i| -1.0 + 1.2 * (i as f64 / 500.0)).collect();
         assert!(bounds.shifts(&margins(&one), &rows)[1] > 0.1);
-        // shares that were given are kept all the same
+        // given shares are enforced nevertheless
         let exact = ShareBounds::exact(&[0.3], 2);
         let shift = exact.shifts(&margins(&two), &rows)[1];
         assert_eq!(two.iter().filter(|m| **m + shift > 0.0).count(), 150);
@@ -192,7 +196,7 @@ mod tests {
 
     #[test]
     fn several_classes_reach_their_bounds() {
-        // class 0 wins everywhere; class 2 is next in half of the rows
+        // class 0 has the largest score in all rows; class 2 has the second largest in half of them
         let values = (0..100).flat_map(|i| [2.0, 0.01 * f64::from(i), 1.0 - 0.01 * f64::from(i)]).collect();
         let scores = Scores { values, classes: 3 };
         let bounds = ShareBounds { low: vec![0.2; 3], high: vec![0.6; 3] };

@@ -1,33 +1,38 @@
-//! Weights of the candidates, and the accuracy to expect of their combination.
+//! Weights of the candidates, and the expected accuracy of their combination.
 //!
-//! weight ∝ prior/members · exp(−η·l·loss + φ·(stability, agreement and cut)), where l is the number of labels, loss the mean
-//! of log-loss plus error on held-out labels and φ = min(1, 3k/l)² for k classes. With one or two labels per class held-out
-//! labels hardly show which candidate is best (correlation with the true accuracy −0.1 on the sets on which
-//! settings were decided; cut −0.35, agreement 0.24), so that label-free evidence and the priors decide. Both fade as
-//! labels grow: each prior moves from the one of few labels to the one of many as priorᶠᵉʷ^φ · priorᵐᵃⁿʸ^(1−φ).
+//! weight ∝ prior/members · exp(−η·l·loss + φ·(stability, agreement and cut)), where members is the number of
+//! candidates in the family, l the number of labels, loss the mean of log-loss plus error on held-out labels, and φ =
+//! min(1, 3k/l)² for k classes. With one or two labels per class, held-out labels hardly show which candidate is best
+//! (their correlation with the true accuracy was −0.1 on the data sets on which the settings were chosen; that of the
+//! cut −0.35, of agreement 0.24), so label-free evidence and the priors decide. Both fade as the number of labels
+//! grows: each prior changes from its value for few labels to that for many as priorᶠᵉʷ^φ · priorᵐᵃⁿʸ^(1−φ).
 
 use super::Judged;
 
-/// η: how fast the weight of a candidate falls with its loss, per label.
+/// η: rate at which the weight of a candidate decreases with its loss, per label.
 pub(super) const EVIDENCE_RATE: f64 = 0.5;
 
-/// Labels beyond this number sharpen the weights no more.
+/// Maximum number of labels that count in the weights.
 const MAX_COUNTED_LABELS: usize = 100;
 
-/// Labels per class up to which label-free evidence counts in full.
+/// Number of labels per class up to which label-free evidence counts in full.
 const FEW_PER_CLASS: f64 = 3.0;
 
-/// How fast the weight rises with stability and agreement and falls with the cut, where labels are few.
+/// Rate at which the weight increases with stability, with few labels.
 const STABILITY_RATE: f64 = 9.0;
+
+/// Rate at which the weight increases with agreement, with few labels.
 const AGREEMENT_RATE: f64 = 5.0;
+
+/// Rate at which the weight decreases with the cut, with few labels.
 const CUT_RATE: f64 = 15.0;
 
-/// φ: how much label-free evidence counts, 1 for few labels per class and 0 for many.
+/// φ: influence of label-free evidence, 1 for few labels per class and near 0 for many.
 pub(super) fn fading(labels: usize, classes: usize) -> f64 {
     (FEW_PER_CLASS * classes as f64 / labels.max(1) as f64).min(1.0).powi(2)
 }
 
-/// Sets the weights; they add up to 1.
+/// Sets the weights of the candidates; they add up to 1.
 pub(super) fn weigh(judged: &mut [Judged], labels: usize, classes: usize) {
     let losses: Vec<Option<f64>> =
         judged.iter().map(|j| j.evidence.as_ref().map(|e| e.log_loss + e.error)).collect();
@@ -35,7 +40,7 @@ pub(super) fn weigh(judged: &mut [Judged], labels: usize, classes: usize) {
     judged.iter_mut().zip(weights).for_each(|(j, w)| j.weight = w);
 }
 
-/// The weights for given losses. A candidate without a loss, while others have one, counts as the worst of them.
+/// Weights for given losses. A candidate without a loss has that of the worst candidate, if any candidate has a loss.
 fn weights(judged: &[Judged], losses: &[Option<f64>], labels: usize, classes: usize) -> Vec<f64> {
     let fading = fading(labels, classes);
     let lowest = losses.iter().flatten().copied().fold(f64::INFINITY, f64::min);
@@ -64,11 +69,11 @@ fn weights(judged: &[Judged], losses: &[Option<f64>], labels: usize, classes: us
     raw.into_iter().map(|w| w / sum).collect()
 }
 
-/// The accuracy to expect of the combination. Each held-out label is predicted with weights that did not see it, because
-/// weights that did are optimistic by 3 to 6 points with 20 labels; half a right and half a wrong label are added, so that few
-/// labels cannot promise 100 %.
+/// Expected accuracy of the combination. Each held-out label is predicted with weights that were computed without it,
+/// because otherwise the estimate is optimistic by 3 to 6 points with 20 labels. Half a correct and half a wrong label
+/// are added, so that the estimate from few labels is never 100 %.
 pub(super) fn expected_accuracy(judged: &[Judged], labels: usize, classes: usize) -> Option<f64> {
-    // the first dealing is common to all; what no label was held out for takes no part
+    // only the first split is common to all candidates; candidates without held-out labels are omitted
     let with = || judged.iter().filter_map(|j| j.evidence.as_ref());
     let length = with().map(|e| e.held().len()).min()?;
     let loss = |(class, p): &(usize, Vec<f64>)| {
