@@ -194,7 +194,7 @@ fn valid_value_unlike(kind: ParamKind, default: &ParamValue) -> ParamValue {
         ParamKind::Bool => (default.as_bool() == Some(false)).into(),
         ParamKind::Choice(words) => (*words.iter().find(|w| default.as_str() != Some(w)).unwrap()).into(),
         ParamKind::Gamma => 0.125.into(),
-        ParamKind::Ratio => vec![0.25, 0.75].into(),
+        ParamKind::Ratio => vec![0.25, 0.25, 0.5].into(),
         ParamKind::Views => "1..2;3".into(),
         ParamKind::Kernels => "linear;rbf=0.5".into(),
         ParamKind::Quota => "20/3600".into(),

@@ -186,7 +186,8 @@ fn refuses_invalid_initial_options() {
     };
     let plain = options("lasvm", json!({}));
     assert!(
-        refused(&options("svc", json!({})), &names).starts_with("parameter learner = svc: must be one that")
+        refused(&options("svc", json!({})), &names)
+            .starts_with("parameter learner = svc: must be an online learner: ")
     );
     assert!(refused(&plain, &names[..1]).contains("from 2 to 10000"));
     assert!(refused(&plain, &[names[0].clone(), names[0].clone()]).contains("named once each"));

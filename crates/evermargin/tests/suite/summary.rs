@@ -565,7 +565,7 @@ fn refuses_invalid_parameters_and_data() {
     );
     assert_eq!(
         of(&facility(Kernel::Linear)),
-        "facility location needs similarities from 0 on, and the linear kernel of this data can be negative: take the \
+        "facility location needs similarities from 0 on, and the linear kernel of this data can be negative: use the \
          rbf kernel, or the exemplars objective"
     );
     let pool = |weight, labeled, next_batch_weight| Pool { x: x.view(), weight, labeled, next_batch_weight };

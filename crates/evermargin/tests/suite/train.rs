@@ -489,11 +489,7 @@ fn the_number_of_multiclass_problems_is_limited_by_memory() {
     let (x, labels) = classes_in_turn(93, 31);
     let rest = prepare(x.clone(), &labels, svc, &options).unwrap();
     assert_eq!((rest.scheme, rest.problems.len()), (MulticlassScheme::OneVsRest, 31));
-    assert!(
-        rest.notes.iter().any(|n| n.starts_with("31 classes: each against the rest")),
-        "{:?}",
-        rest.notes
-    );
+    assert!(rest.notes.iter().any(|n| n.starts_with("31 classes: one-vs-rest is used")), "{:?}", rest.notes);
     options.multi = Some(MulticlassScheme::OneVsOne);
     assert_eq!(prepare(x, &labels, svc, &options).unwrap().problems.len(), 465);
 
