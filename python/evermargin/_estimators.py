@@ -47,7 +47,7 @@ __all__ = [
 class SVC(LargeMarginClassifier):
     """Support vector machine with any kernel.
 
-    Same optimum, signs and defaults as LIBSVM and scikit-learn's ``SVC``; a row of weight k equals k copies of it.
+    It has the optimum, signs and defaults of LIBSVM and of ``SVC`` of scikit-learn. A row of weight k acts like k copies.
 
     Equations, failure modes and costs: ``docs/svc.md``.
 
@@ -66,7 +66,7 @@ class SVC(LargeMarginClassifier):
     tol : float, default=0.001
         Largest violation of the optimality conditions.
     fit_intercept : bool, default=True
-        Whether to learn a constant.
+        Whether to fit a constant term.
     max_iter : int, default=-1
         Maximum number of steps; -1 = no limit.
     cache_size : int, default=1024
@@ -75,8 +75,8 @@ class SVC(LargeMarginClassifier):
         Class weights: balanced (all classes have the same total weight), ratio (n_largest / n_class), or one
         weight per class.
     scale : str or None, default="none"
-        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; None
-        chooses one from the data.
+        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; auto or
+        None chooses one from the data.
     multi : {"one-vs-one", "one-vs-rest"} or None, default=None
         Multiclass scheme; None uses the default of the learner.
     probability : "sigmoid", "isotonic", bool or None, default=None
@@ -92,15 +92,15 @@ class SVC(LargeMarginClassifier):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        Sorted classes; with two classes, a positive decision value means the second.
+        Sorted classes. With two classes, positive decision values belong to the second.
     n_iter_ : int
         Number of solver steps.
     stop_reason_ : str
-        converged, limit, stalled or interrupted.
+        Reason why training stopped: converged, limit, stalled or interrupted.
     report_ : dict
-        Steps, objective and gap of every decision function, and automatic choices.
+        Steps, objective and gap of each decision function, and parameters that were chosen automatically.
     support_vectors_, dual_coef_, coef_, intercept_ : ndarray
-        The decision functions: support vectors with their coefficients, or feature weights, and intercepts.
+        Decision functions: support vectors and their coefficients, or feature weights, and intercepts.
 
     Examples
     --------
@@ -167,7 +167,7 @@ class SVC(LargeMarginClassifier):
 class LinearSVC(LargeMarginClassifier):
     """Linear support vector machine with squared hinge loss, for many rows or columns.
 
-    The problem of LIBLINEAR with a regularized intercept. Several classes are learned one-vs-rest.
+    It solves the problem of LIBLINEAR with a regularized intercept. Several classes are learned one-vs-rest.
 
     Equations, failure modes and costs: ``docs/linear.md``.
 
@@ -176,17 +176,17 @@ class LinearSVC(LargeMarginClassifier):
     C : float, default=1.0
         Cost of a squared margin violation, times the weight of the example.
     fit_intercept : bool, default=True
-        Whether to learn a constant.
+        Whether to fit a constant term.
     tol : float, default=0.001
-        Relative gradient that counts as solved.
+        Relative gradient norm at which the solver stops.
     max_iter : int, default=-1
-        Maximum number of passes and rounds; -1 = no limit.
+        Maximum number of coordinate descent passes and Newton rounds; -1 = no limit.
     class_weight : "balanced", "ratio", dict or None, default=None
         Class weights: balanced (all classes have the same total weight), ratio (n_largest / n_class), or one
         weight per class.
     scale : str or None, default="none"
-        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; None
-        chooses one from the data.
+        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; auto or
+        None chooses one from the data.
     multi : {"one-vs-one", "one-vs-rest"} or None, default=None
         Multiclass scheme; None uses the default of the learner.
     probability : "sigmoid", "isotonic", bool or None, default=None
@@ -200,15 +200,15 @@ class LinearSVC(LargeMarginClassifier):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        Sorted classes; with two classes, a positive decision value means the second.
+        Sorted classes. With two classes, positive decision values belong to the second.
     n_iter_ : int
         Number of solver steps.
     stop_reason_ : str
-        converged, limit, stalled or interrupted.
+        Reason why training stopped: converged, limit, stalled or interrupted.
     report_ : dict
-        Steps, objective and gap of every decision function, and automatic choices.
+        Steps, objective and gap of each decision function, and parameters that were chosen automatically.
     support_vectors_, dual_coef_, coef_, intercept_ : ndarray
-        The decision functions: support vectors with their coefficients, or feature weights, and intercepts.
+        Decision functions: support vectors and their coefficients, or feature weights, and intercepts.
 
     Examples
     --------
@@ -258,7 +258,7 @@ class LinearSVC(LargeMarginClassifier):
 class RLSClassifier(LargeMarginClassifier):
     """Regularized least squares with any kernel.
 
-    One factorization, for up to 20 000 rows.
+    It is solved by one factorization, for up to 20 000 rows.
 
     Equations, failure modes and costs: ``docs/rls.md``.
 
@@ -275,15 +275,15 @@ class RLSClassifier(LargeMarginClassifier):
     C : float, default=1.0
         Cost of a squared residual, times the weight of the example.
     fit_intercept : bool, default=True
-        Whether to learn a constant.
+        Whether to fit a constant term.
     tol : float, default=1e-06
-        Relative gradient that counts as solved (linear kernel).
+        Relative gradient at which the iterative solver of a linear kernel stops.
     class_weight : "balanced", "ratio", dict or None, default=None
         Class weights: balanced (all classes have the same total weight), ratio (n_largest / n_class), or one
         weight per class.
     scale : str or None, default="none"
-        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; None
-        chooses one from the data.
+        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; auto or
+        None chooses one from the data.
     multi : {"one-vs-one", "one-vs-rest"} or None, default=None
         Multiclass scheme; None uses the default of the learner.
     probability : "sigmoid", "isotonic", bool or None, default=None
@@ -299,15 +299,15 @@ class RLSClassifier(LargeMarginClassifier):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        Sorted classes; with two classes, a positive decision value means the second.
+        Sorted classes. With two classes, positive decision values belong to the second.
     n_iter_ : int
         Number of solver steps.
     stop_reason_ : str
-        converged, limit, stalled or interrupted.
+        Reason why training stopped: converged, limit, stalled or interrupted.
     report_ : dict
-        Steps, objective and gap of every decision function, and automatic choices.
+        Steps, objective and gap of each decision function, and parameters that were chosen automatically.
     support_vectors_, dual_coef_, coef_, intercept_ : ndarray
-        The decision functions: support vectors with their coefficients, or feature weights, and intercepts.
+        Decision functions: support vectors and their coefficients, or feature weights, and intercepts.
 
     Examples
     --------
@@ -383,11 +383,11 @@ class RampSVC(LargeMarginClassifier):
     C : float, default=1.0
         Cost of a margin violation, times the weight of the example.
     s : float, default=-1.0
-        End of the ramp: a sample with y·f below it costs no more.
+        End of the ramp: the loss is constant for samples with y·f below it.
     tol : float, default=0.001
         Largest violation of the optimality conditions.
     fit_intercept : bool, default=False
-        Whether to learn a constant.
+        Whether to fit a constant term.
     rounds : int, default=100
         Maximum number of rounds of the concave-convex procedure.
     cache_size : int, default=1024
@@ -396,8 +396,8 @@ class RampSVC(LargeMarginClassifier):
         Class weights: balanced (all classes have the same total weight), ratio (n_largest / n_class), or one
         weight per class.
     scale : str or None, default="none"
-        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; None
-        chooses one from the data.
+        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; auto or
+        None chooses one from the data.
     multi : {"one-vs-one", "one-vs-rest"} or None, default=None
         Multiclass scheme; None uses the default of the learner.
     probability : "sigmoid", "isotonic", bool or None, default=None
@@ -413,15 +413,15 @@ class RampSVC(LargeMarginClassifier):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        Sorted classes; with two classes, a positive decision value means the second.
+        Sorted classes. With two classes, positive decision values belong to the second.
     n_iter_ : int
         Number of solver steps.
     stop_reason_ : str
-        converged, limit, stalled or interrupted.
+        Reason why training stopped: converged, limit, stalled or interrupted.
     report_ : dict
-        Steps, objective and gap of every decision function, and automatic choices.
+        Steps, objective and gap of each decision function, and parameters that were chosen automatically.
     support_vectors_, dual_coef_, coef_, intercept_ : ndarray
-        The decision functions: support vectors with their coefficients, or feature weights, and intercepts.
+        Decision functions: support vectors and their coefficients, or feature weights, and intercepts.
 
     Examples
     --------
@@ -489,7 +489,7 @@ class RampSVC(LargeMarginClassifier):
 
 
 class Perceptron(LargeMarginClassifier):
-    """Kernel perceptron, optionally averaged or with a budget of points: a baseline.
+    """Kernel perceptron, optionally averaged or with a budget of points, as a baseline.
 
     Equations, failure modes and costs: ``docs/perceptron.md``.
 
@@ -506,7 +506,7 @@ class Perceptron(LargeMarginClassifier):
     epochs : int, default=1
         Passes over the data.
     average : bool, default=False
-        Whether the model is the mean of all along the way.
+        Whether the model is the mean of the models after each sample.
     budget : int, default=0
         Maximum number of points; 0 = no limit.
     beta : float, default=0.0
@@ -517,8 +517,8 @@ class Perceptron(LargeMarginClassifier):
         Class weights: balanced (all classes have the same total weight), ratio (n_largest / n_class), or one
         weight per class.
     scale : str or None, default="none"
-        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; None
-        chooses one from the data.
+        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; auto or
+        None chooses one from the data.
     multi : {"one-vs-one", "one-vs-rest"} or None, default=None
         Multiclass scheme; None uses the default of the learner.
     probability : "sigmoid", "isotonic", bool or None, default=None
@@ -536,15 +536,15 @@ class Perceptron(LargeMarginClassifier):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        Sorted classes; with two classes, a positive decision value means the second.
+        Sorted classes. With two classes, positive decision values belong to the second.
     n_iter_ : int
         Number of solver steps.
     stop_reason_ : str
-        converged, limit, stalled or interrupted.
+        Reason why training stopped: converged, limit, stalled or interrupted.
     report_ : dict
-        Steps, objective and gap of every decision function, and automatic choices.
+        Steps, objective and gap of each decision function, and parameters that were chosen automatically.
     support_vectors_, dual_coef_, coef_, intercept_ : ndarray
-        The decision functions: support vectors with their coefficients, or feature weights, and intercepts.
+        Decision functions: support vectors and their coefficients, or feature weights, and intercepts.
 
     Examples
     --------
@@ -615,8 +615,9 @@ class LASVMClassifier(OnlineClassifier):
     """Support vector machine that learns one sample at a time.
 
     ``loss`` selects the variant: ``hinge`` (LASVM), ``gap`` (steps follow the duality gap), ``ramp`` (robust to wrong
-    labels), ``filter`` (skips samples outside the margin), ``full`` (drops no point) or ``local`` (updates the neighbors of
-    each sample). A parameter that the variant does not take must keep its default; None is the default of the variant.
+    labels), ``filter`` (skips samples outside the margin), ``full`` (keeps all points) or ``local`` (updates the neighbors
+    of each sample). Parameters that the variant does not have must keep their default; None uses the default of the
+    variant.
 
     Equations, failure modes and costs: ``docs/lasvm.md``.
 
@@ -639,51 +640,53 @@ class LASVMClassifier(OnlineClassifier):
     epochs : int, default=1
         Passes over the data.
     finish : bool or None, default=None
-        Whether to solve the problem of the points at the end.
+        Whether to solve the dual problem of the kept points at the end.
     delta_max : float or None, default=None
-        Step on while the extremes are further apart; 0 = one step per sample.
+        Repeat steps while the largest violation of the optimality conditions is above this; 0 = one step per
+        sample.
     select : {"random", "active", "auto-active", "gradient"} or None, default=None
         How samples are chosen: random, active, auto-active or gradient.
     pool : int or None, default=None
-        Samples among which active and gradient choose; 0 = all.
+        Number of random samples among which active and gradient choose; 0 = all.
     labels : int or None, default=None
         Maximum number of labels to read; 0 = no limit.
     stop : {"margin", "plateau", "cross-validated", "never"} or None, default=None
-        When to stop choosing: margin, plateau, cross-validated or never.
+        When to stop choosing samples: margin, plateau, cross-validated or never.
     retrain : bool or None, default=None
-        Whether to solve anew after every sample, to compare with.
+        Whether to keep all points and solve their problem after every sample, for comparison.
     virtual : int or None, default=None
-        Virtual points for each positive that becomes a support vector.
+        Number of virtual points for each positive that becomes a support vector.
     n_neighbors : int or None, default=None
-        Nearest positives among which virtual points are made.
+        Number of nearest positives from which virtual points are interpolated.
     max_points : int, default=100000
         Maximum number of points kept, support vectors or not.
     cache_size : int, default=1024
         Memory for cached kernel rows, in megabytes.
     clean_every : int or None, default=None
-        Samples between cleanings; 0 = none.
+        Number of samples between cleanings, which evict points that are not support vectors; 0 = never.
     clean_keep : int or None, default=None
-        Idle points a cleaning leaves; 0 = 100 or a tenth of the support vectors.
+        Maximum number of points that are not support vectors after a cleaning; 0 = max(100, support vectors /
+        10).
     s : float or None, default=None
-        End of the ramp: samples with y·f below it are taken for mislabeled.
+        End of the ramp: samples with y·f below it are treated as mislabeled.
     warm_up : int or None, default=None
-        Support vectors before the ramp is trusted.
+        Minimum number of support vectors before the ramp is applied.
     mode : {"adaptive", "radius", "iterative", "radius-iterative", "nearest", "full"} or None, default=None
         Which samples are updated: adaptive, radius, iterative, radius-iterative, nearest or full (all samples).
     gap : float or None, default=None
-        Adaptive: neighbors are added while the violation among all samples is larger.
+        Adaptive: add neighbors while the violation among all samples is larger than this.
     radius_factor : float or None, default=None
-        Radius: length of the radius in widths of the rbf kernel.
+        Radius: radius of the neighborhood in widths of the rbf kernel.
     change : float or None, default=None
-        Iterative: neighbors are added while a coefficient moves more, a share of its cost.
+        Iterative: add neighbors while a coefficient moves by more than this fraction of its cost.
     nearest : int or None, default=None
         Nearest: number of neighbors.
     class_weight : "balanced", "ratio", dict or None, default=None
         Class weights: balanced (all classes have the same total weight), ratio (n_largest / n_class), or one
         weight per class.
     scale : str or None, default="none"
-        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; None
-        chooses one from the data.
+        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; auto or
+        None chooses one from the data.
     multi : {"one-vs-one", "one-vs-rest"} or None, default=None
         Multiclass scheme; None uses the default of the learner.
     probability : "sigmoid", "isotonic", bool or None, default=None
@@ -701,15 +704,15 @@ class LASVMClassifier(OnlineClassifier):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        Sorted classes; with two classes, a positive decision value means the second.
+        Sorted classes. With two classes, positive decision values belong to the second.
     n_iter_ : int
         Number of solver steps.
     stop_reason_ : str
-        converged, limit, stalled or interrupted.
+        Reason why training stopped: converged, limit, stalled or interrupted.
     report_ : dict
-        Steps, objective and gap of every decision function, and automatic choices.
+        Steps, objective and gap of each decision function, and parameters that were chosen automatically.
     support_vectors_, dual_coef_, coef_, intercept_ : ndarray
-        The decision functions: support vectors with their coefficients, or feature weights, and intercepts.
+        Decision functions: support vectors and their coefficients, or feature weights, and intercepts.
 
     Examples
     --------
@@ -836,7 +839,8 @@ class LASVMClassifier(OnlineClassifier):
 class OneClassSVM(OneClassEstimator):
     """One-class support vector machine: 1 inside the region of the training rows, -1 outside.
 
-    Same optimum, scaling and signs as LIBSVM and scikit-learn's ``OneClassSVM``; a row of weight k equals k copies of it.
+    It has the optimum, scaling and signs of LIBSVM and of ``OneClassSVM`` of scikit-learn. A row of weight k acts like k
+    copies.
 
     Equations, failure modes and costs: ``docs/one-class.md``.
 
@@ -853,14 +857,14 @@ class OneClassSVM(OneClassEstimator):
     nu : float, default=0.5
         Upper bound on the fraction of outliers and lower bound on the fraction of support vectors.
     tol : float, default=0.001
-        Largest violation of the optimality conditions, a share of nu times the mean of K(x,x).
+        Largest violation of the optimality conditions, relative to nu times the mean of K(x,x).
     max_iter : int, default=-1
         Maximum number of steps; -1 = no limit.
     cache_size : int, default=1024
         Memory for cached kernel rows, in megabytes.
     scale : str or None, default="none"
-        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; None
-        chooses one from the data.
+        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; auto or
+        None chooses one from the data.
     verbose : bool, default=False
         Print progress every second.
 
@@ -871,11 +875,11 @@ class OneClassSVM(OneClassEstimator):
     n_iter_ : int
         Number of solver steps.
     stop_reason_ : str
-        converged, limit, stalled or interrupted.
+        Reason why training stopped: converged, limit, stalled or interrupted.
     report_ : dict
-        Steps, objective and gap of every decision function, and automatic choices.
+        Steps, objective and gap of each decision function, and parameters that were chosen automatically.
     support_vectors_, dual_coef_, coef_, intercept_ : ndarray
-        The decision functions: support vectors with their coefficients, or feature weights, and intercepts.
+        Decision functions: support vectors and their coefficients, or feature weights, and intercepts.
 
     Examples
     --------
@@ -942,17 +946,17 @@ class LapSVC(SemiSupervisedClassifier):
     coef0 : float, default=0.0
         Constant of the poly and sigmoid kernels.
     gamma_a : float, default=0.001
-        Weight of |f|² against the sum of losses.
+        Weight of |f|² relative to the sum of losses.
     gamma_i : float, default=0.1
-        Weight of the variation of f along the graph; 0 = labels alone.
+        Weight of the variation of f along the graph; 0 = use labels only.
     objective_scaling : {"raw", "paper"}, default="raw"
-        Raw, or paper = mean loss and variation divided by n².
+        Scaling of the objective: raw, or paper = mean loss and variation divided by n².
     n_neighbors : int, default=0
-        Nearest neighbors that each row is joined with; 0 = max(6, n^(2/(d+2))/2).
+        Number of nearest neighbors per row in the graph; 0 = max(6, n^(2/(d+2))/2).
     radius : float, default=0.0
         Joins rows up to this distance instead of nearest neighbors; 0 = nearest neighbors.
     search : {"exact", "approximate"}, default="exact"
-        How nearest neighbors are found: exact, or approximate for very many rows.
+        Nearest-neighbor search: exact, or approximate for very many rows.
     metric : {"euclidean", "cosine"}, default="euclidean"
         Euclidean or cosine.
     edge_weights : {"binary", "heat", "cosine", "local"}, default="heat"
@@ -964,35 +968,36 @@ class LapSVC(SemiSupervisedClassifier):
     power : int, default=1
         Power of the Laplacian.
     class_wise : bool, default=False
-        Whether the graph joins labeled rows of one class alone.
+        Whether the graph connects only labeled rows of the same class.
     solver : {"auto", "direct", "iterate"}, default="auto"
-        Direct (in the span of landmarks), iterate (all rows, until labels stay) or auto.
+        Direct = in the span of landmarks, iterate = conjugate gradients on all rows, auto = by kernel and size.
     n_landmarks : int, default=0
-        Maximum number of landmarks the model is expanded on; 0 = all of up to 2500 rows, 1000 of more.
+        Maximum number of landmarks in the model; 0 = all rows up to 2500 rows, else 1000.
     fit_intercept : bool, default=False
-        Whether to learn a constant.
+        Whether to fit a constant term.
     balance : bool, default=False
-        Whether to move the threshold to the share of positives.
+        Whether to set the threshold so that predictions match the fraction of positives.
     ratio : "labels", "auto", float or list of float, default="labels"
-        Share of positives among unlabeled rows: a number, labels or auto.
+        Fraction of positives among unlabeled rows: a number, labels or auto.
     tol : float, default=0.0001
         Largest violation of the optimality conditions, or relative residual.
     max_iter : int, default=500
         Iterate: maximum number of steps; -1 = no limit.
     early : bool, default=True
-        Iterate: whether to end when no row changes its label any more.
+        Iterate: whether to stop when no row changes its label.
     cache_size : int, default=1024
         Memory for cached kernel rows, in megabytes.
     class_weight : "balanced", "ratio", dict or None, default=None
         Class weights: balanced (all classes have the same total weight), ratio (n_largest / n_class), or one
         weight per class.
     scale : str or None, default="none"
-        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; None
-        chooses one from the data.
+        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; auto or
+        None chooses one from the data.
     missing_label : scalar, float('nan') or None, default=-1
-        The value in ``y`` that marks a row without a label.
+        Value in ``y`` that marks unlabeled rows.
     compare : bool, default=True
-        Compare with a model of the labels alone (``supervised_score_``), which costs several more trainings.
+        Compare with a model trained on the labeled rows only (``supervised_score_``); this takes several more
+        fits.
     random_state : int, RandomState instance or None, default=None
         Random seed; None is 1, so that results are reproducible.
     verbose : bool, default=False
@@ -1001,19 +1006,19 @@ class LapSVC(SemiSupervisedClassifier):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        Sorted classes; with two classes, a positive decision value means the second.
+        Sorted classes. With two classes, positive decision values belong to the second.
     transduction_ : ndarray of shape (n_samples,)
-        A label for every training row; given labels are kept.
+        Labels of all training rows; given labels stay as they are.
     transduction_confidence_ : ndarray of shape (n_samples,)
         Confidence of each label, between 0 and 1; not calibrated.
     supervised_score_, semi_supervised_score_ : float
-        Accuracy on held-out labels without and with the unlabeled rows; NaN where a class has too few labels.
+        Accuracy on held-out labels without and with the unlabeled rows; NaN if a class has too few labels.
     n_iter_ : int
         Number of solver steps.
     stop_reason_ : str
-        converged, limit, stalled or interrupted.
+        Reason why training stopped: converged, limit, stalled or interrupted.
     report_ : dict
-        Steps, objective and gap of every decision function, and automatic choices.
+        Steps, objective and gap of each decision function, and parameters that were chosen automatically.
 
     Examples
     --------
@@ -1144,17 +1149,17 @@ class LapRLS(SemiSupervisedClassifier):
     coef0 : float, default=0.0
         Constant of the poly and sigmoid kernels.
     gamma_a : float, default=0.001
-        Weight of |f|² against the sum of losses.
+        Weight of |f|² relative to the sum of losses.
     gamma_i : float, default=0.1
-        Weight of the variation of f along the graph; 0 = labels alone.
+        Weight of the variation of f along the graph; 0 = use labels only.
     objective_scaling : {"raw", "paper"}, default="raw"
-        Raw, or paper = mean loss and variation divided by n².
+        Scaling of the objective: raw, or paper = mean loss and variation divided by n².
     n_neighbors : int, default=0
-        Nearest neighbors that each row is joined with; 0 = max(6, n^(2/(d+2))/2).
+        Number of nearest neighbors per row in the graph; 0 = max(6, n^(2/(d+2))/2).
     radius : float, default=0.0
         Joins rows up to this distance instead of nearest neighbors; 0 = nearest neighbors.
     search : {"exact", "approximate"}, default="exact"
-        How nearest neighbors are found: exact, or approximate for very many rows.
+        Nearest-neighbor search: exact, or approximate for very many rows.
     metric : {"euclidean", "cosine"}, default="euclidean"
         Euclidean or cosine.
     edge_weights : {"binary", "heat", "cosine", "local"}, default="heat"
@@ -1166,35 +1171,36 @@ class LapRLS(SemiSupervisedClassifier):
     power : int, default=1
         Power of the Laplacian.
     class_wise : bool, default=False
-        Whether the graph joins labeled rows of one class alone.
+        Whether the graph connects only labeled rows of the same class.
     solver : {"auto", "direct", "iterate"}, default="auto"
-        Direct (in the span of landmarks), iterate (all rows, until labels stay) or auto.
+        Direct = in the span of landmarks, iterate = conjugate gradients on all rows, auto = by kernel and size.
     n_landmarks : int, default=0
-        Maximum number of landmarks the model is expanded on; 0 = all of up to 2500 rows, 1000 of more.
+        Maximum number of landmarks in the model; 0 = all rows up to 2500 rows, else 1000.
     fit_intercept : bool, default=False
-        Whether to learn a constant.
+        Whether to fit a constant term.
     balance : bool, default=False
-        Whether to move the threshold to the share of positives.
+        Whether to set the threshold so that predictions match the fraction of positives.
     ratio : "labels", "auto", float or list of float, default="labels"
-        Share of positives among unlabeled rows: a number, labels or auto.
+        Fraction of positives among unlabeled rows: a number, labels or auto.
     tol : float, default=0.0001
         Largest violation of the optimality conditions, or relative residual.
     max_iter : int, default=500
         Iterate: maximum number of steps; -1 = no limit.
     early : bool, default=True
-        Iterate: whether to end when no row changes its label any more.
+        Iterate: whether to stop when no row changes its label.
     cache_size : int, default=1024
         Memory for cached kernel rows, in megabytes.
     class_weight : "balanced", "ratio", dict or None, default=None
         Class weights: balanced (all classes have the same total weight), ratio (n_largest / n_class), or one
         weight per class.
     scale : str or None, default="none"
-        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; None
-        chooses one from the data.
+        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; auto or
+        None chooses one from the data.
     missing_label : scalar, float('nan') or None, default=-1
-        The value in ``y`` that marks a row without a label.
+        Value in ``y`` that marks unlabeled rows.
     compare : bool, default=True
-        Compare with a model of the labels alone (``supervised_score_``), which costs several more trainings.
+        Compare with a model trained on the labeled rows only (``supervised_score_``); this takes several more
+        fits.
     random_state : int, RandomState instance or None, default=None
         Random seed; None is 1, so that results are reproducible.
     verbose : bool, default=False
@@ -1203,19 +1209,19 @@ class LapRLS(SemiSupervisedClassifier):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        Sorted classes; with two classes, a positive decision value means the second.
+        Sorted classes. With two classes, positive decision values belong to the second.
     transduction_ : ndarray of shape (n_samples,)
-        A label for every training row; given labels are kept.
+        Labels of all training rows; given labels stay as they are.
     transduction_confidence_ : ndarray of shape (n_samples,)
         Confidence of each label, between 0 and 1; not calibrated.
     supervised_score_, semi_supervised_score_ : float
-        Accuracy on held-out labels without and with the unlabeled rows; NaN where a class has too few labels.
+        Accuracy on held-out labels without and with the unlabeled rows; NaN if a class has too few labels.
     n_iter_ : int
         Number of solver steps.
     stop_reason_ : str
-        converged, limit, stalled or interrupted.
+        Reason why training stopped: converged, limit, stalled or interrupted.
     report_ : dict
-        Steps, objective and gap of every decision function, and automatic choices.
+        Steps, objective and gap of each decision function, and parameters that were chosen automatically.
 
     Examples
     --------
@@ -1331,7 +1337,7 @@ class LapRLS(SemiSupervisedClassifier):
 
 
 class SparseLapRLS(SemiSupervisedClassifier):
-    """Regularized least squares on few landmarks, smooth along a neighborhood graph of all rows.
+    """Regularized least squares on few landmarks that is smooth along a neighborhood graph of all rows.
 
     Equations, failure modes and costs: ``docs/sparse-manifold.md``.
 
@@ -1350,27 +1356,27 @@ class SparseLapRLS(SemiSupervisedClassifier):
     n_landmarks : int, default=100
         Maximum number of landmarks the model is expanded on.
     gamma_a : float, default=0.001
-        Weight of |f|² against the sum of losses.
+        Weight of |f|² relative to the sum of losses.
     gamma_i : float, default=0.1
-        Weight of the variation of f along the graph; 0 = labels alone.
+        Weight of the variation of f along the graph; 0 = use labels only.
     objective_scaling : {"raw", "paper"}, default="raw"
-        Raw, or paper = mean loss and variation divided by n².
+        Scaling of the objective: raw, or paper = mean loss and variation divided by n².
     slack_weight : float, default=1.0
         Weight of the slack between f and the graph; decoupled: divides gamma_a.
     candidates : int, default=50
-        Points compared before one is taken.
+        Number of candidate points compared before one is added.
     exchange : float, default=0.2
-        Share of them exchanged for others after a step, the worst first.
+        Fraction of the candidates replaced after each step, lowest scores first.
     backfit : {"post", "pre"}, default="post"
-        Scores of points with the other coefficients kept (post) or fitted (pre).
+        Scores of candidates with the other coefficients fixed (post) or refitted (pre).
     ridge : bool, default=False
         Whether |f|² is the sum of squared coefficients.
     n_neighbors : int, default=0
-        Nearest neighbors that each row is joined with; 0 = max(6, n^(2/(d+2))/2).
+        Number of nearest neighbors per row in the graph; 0 = max(6, n^(2/(d+2))/2).
     radius : float, default=0.0
         Joins rows up to this distance instead of nearest neighbors; 0 = nearest neighbors.
     search : {"exact", "approximate"}, default="exact"
-        How nearest neighbors are found: exact, or approximate for very many rows.
+        Nearest-neighbor search: exact, or approximate for very many rows.
     metric : {"euclidean", "cosine"}, default="euclidean"
         Euclidean or cosine.
     edge_weights : {"binary", "heat", "cosine", "local"}, default="heat"
@@ -1382,19 +1388,20 @@ class SparseLapRLS(SemiSupervisedClassifier):
     power : int, default=1
         Power of the Laplacian.
     balance : bool, default=False
-        Whether to move the threshold to the share of positives.
+        Whether to set the threshold so that predictions match the fraction of positives.
     ratio : "labels", "auto", float or list of float, default="labels"
-        Share of positives among unlabeled rows: a number, labels or auto.
+        Fraction of positives among unlabeled rows: a number, labels or auto.
     class_weight : "balanced", "ratio", dict or None, default=None
         Class weights: balanced (all classes have the same total weight), ratio (n_largest / n_class), or one
         weight per class.
     scale : str or None, default="none"
-        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; None
-        chooses one from the data.
+        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; auto or
+        None chooses one from the data.
     missing_label : scalar, float('nan') or None, default=-1
-        The value in ``y`` that marks a row without a label.
+        Value in ``y`` that marks unlabeled rows.
     compare : bool, default=True
-        Compare with a model of the labels alone (``supervised_score_``), which costs several more trainings.
+        Compare with a model trained on the labeled rows only (``supervised_score_``); this takes several more
+        fits.
     random_state : int, RandomState instance or None, default=None
         Random seed; None is 1, so that results are reproducible.
     verbose : bool, default=False
@@ -1403,19 +1410,19 @@ class SparseLapRLS(SemiSupervisedClassifier):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        Sorted classes; with two classes, a positive decision value means the second.
+        Sorted classes. With two classes, positive decision values belong to the second.
     transduction_ : ndarray of shape (n_samples,)
-        A label for every training row; given labels are kept.
+        Labels of all training rows; given labels stay as they are.
     transduction_confidence_ : ndarray of shape (n_samples,)
         Confidence of each label, between 0 and 1; not calibrated.
     supervised_score_, semi_supervised_score_ : float
-        Accuracy on held-out labels without and with the unlabeled rows; NaN where a class has too few labels.
+        Accuracy on held-out labels without and with the unlabeled rows; NaN if a class has too few labels.
     n_iter_ : int
         Number of solver steps.
     stop_reason_ : str
-        converged, limit, stalled or interrupted.
+        Reason why training stopped: converged, limit, stalled or interrupted.
     report_ : dict
-        Steps, objective and gap of every decision function, and automatic choices.
+        Steps, objective and gap of each decision function, and parameters that were chosen automatically.
 
     Examples
     --------
@@ -1528,10 +1535,10 @@ class SparseLapRLS(SemiSupervisedClassifier):
 
 
 class CoRLS(SemiSupervisedClassifier):
-    """Regularized least squares in several views of the columns that agree on all rows.
+    """Regularized least squares with one function per view of the columns, which agree on all rows.
 
-    ``views`` are column ranges, ``[(0, 3000), (3000, 4840)]`` with the end excluded, or lists of column names or numbers,
-    ``[["title", "body"], ["links"]]``.
+    ``views`` are column ranges with the end excluded, such as ``[(0, 3000), (3000, 4840)]``, or lists of column names or
+    numbers, such as ``[["title", "body"], ["links"]]``.
 
     Equations, failure modes and costs: ``docs/coregularization.md``.
 
@@ -1558,20 +1565,21 @@ class CoRLS(SemiSupervisedClassifier):
     center : bool, default=True
         Whether the outputs of each view are kept at mean 0.
     view : int, default=0
-        The view that the model uses; 0 = all of them.
+        View used by the model; 0 = all views.
     n_landmarks : int, default=0
-        Maximum number of landmarks of a view; 0 = all of up to 2500 rows, 1000 of more.
+        Maximum number of landmarks per view; 0 = all rows if there are at most 2500, else 1000.
     balance : bool, default=False
-        Whether to move the threshold to the share of positives.
+        Whether to set the threshold so that predictions match the fraction of positives.
     ratio : "labels", "auto", float or list of float, default="labels"
-        Share of positives among unlabeled rows: a number, labels or auto.
+        Fraction of positives among unlabeled rows: a number, labels or auto.
     scale : str or None, default="none"
-        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; None
-        chooses one from the data.
+        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; auto or
+        None chooses one from the data.
     missing_label : scalar, float('nan') or None, default=-1
-        The value in ``y`` that marks a row without a label.
+        Value in ``y`` that marks unlabeled rows.
     compare : bool, default=True
-        Compare with a model of the labels alone (``supervised_score_``), which costs several more trainings.
+        Compare with a model trained on the labeled rows only (``supervised_score_``); this takes several more
+        fits.
     random_state : int, RandomState instance or None, default=None
         Random seed; None is 1, so that results are reproducible.
     verbose : bool, default=False
@@ -1580,19 +1588,19 @@ class CoRLS(SemiSupervisedClassifier):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        Sorted classes; with two classes, a positive decision value means the second.
+        Sorted classes. With two classes, positive decision values belong to the second.
     transduction_ : ndarray of shape (n_samples,)
-        A label for every training row; given labels are kept.
+        Labels of all training rows; given labels stay as they are.
     transduction_confidence_ : ndarray of shape (n_samples,)
         Confidence of each label, between 0 and 1; not calibrated.
     supervised_score_, semi_supervised_score_ : float
-        Accuracy on held-out labels without and with the unlabeled rows; NaN where a class has too few labels.
+        Accuracy on held-out labels without and with the unlabeled rows; NaN if a class has too few labels.
     n_iter_ : int
         Number of solver steps.
     stop_reason_ : str
-        converged, limit, stalled or interrupted.
+        Reason why training stopped: converged, limit, stalled or interrupted.
     report_ : dict
-        Steps, objective and gap of every decision function, and automatic choices.
+        Steps, objective and gap of each decision function, and parameters that were chosen automatically.
 
     Examples
     --------
@@ -1673,10 +1681,10 @@ class CoRLS(SemiSupervisedClassifier):
 
 
 class CoLapSVC(SemiSupervisedClassifier):
-    """Support vector machines of several views, coupled by a joint graph or by agreement.
+    """Support vector machine with several views, coupled by a joint graph or by agreement.
 
-    ``views`` are column ranges, ``[(0, 3000), (3000, 4840)]`` with the end excluded, or lists of column names or numbers,
-    ``[["title", "body"], ["links"]]``.
+    ``views`` are column ranges with the end excluded, such as ``[(0, 3000), (3000, 4840)]``, or lists of column names or
+    numbers, such as ``[["title", "body"], ["links"]]``.
 
     Equations, failure modes and costs: ``docs/coregularization.md``.
 
@@ -1695,7 +1703,7 @@ class CoLapSVC(SemiSupervisedClassifier):
     kernels : str, default="same"
         Kernel of each view: linear, rbf or rbf=GAMMA, like rbf;linear.
     coupling : {"laplacian", "kernel"}, default="laplacian"
-        What views share: laplacian, or kernel = their outputs.
+        Coupling of the views: laplacian = one joint graph, or kernel = outputs that agree.
     gamma_a : float or list of float, default=0.001
         Weight of |f|² against the sum of losses; a list has one per view.
     gamma_i : float, default=0.1
@@ -1705,13 +1713,13 @@ class CoLapSVC(SemiSupervisedClassifier):
     shares : float or list of float, default=1.0
         Weight of each view's graph in the joint one; a list has one per view.
     objective_scaling : {"raw", "paper"}, default="raw"
-        Raw, or paper = mean loss, disagreement / n, variation / n².
+        Scale of the terms: raw, or paper = mean loss, disagreement / n, variation / n².
     n_neighbors : int, default=0
-        Nearest neighbors that each row is joined with; 0 = max(6, n^(2/(d+2))/2).
+        Number of nearest neighbors per row in the graph; 0 = max(6, n^(2/(d+2))/2).
     radius : float, default=0.0
         Joins rows up to this distance instead of nearest neighbors; 0 = nearest neighbors.
     search : {"exact", "approximate"}, default="exact"
-        How nearest neighbors are found: exact, or approximate for very many rows.
+        Nearest-neighbor search: exact, or approximate for very many rows.
     metric : {"euclidean", "cosine"}, default="euclidean"
         Euclidean or cosine.
     edge_weights : {"binary", "heat", "cosine", "local"}, default="heat"
@@ -1723,27 +1731,28 @@ class CoLapSVC(SemiSupervisedClassifier):
     power : int, default=1
         Power of the Laplacian.
     view : int, default=0
-        The view that the model uses; 0 = all of them.
+        View used by the model; 0 = all views.
     n_landmarks : int, default=0
-        Maximum number of landmarks of a view; 0 = all of up to 2500 rows, 1000 of more.
+        Maximum number of landmarks per view; 0 = all rows if there are at most 2500, else 1000.
     fit_intercept : bool, default=False
-        Whether to learn a constant.
+        Whether to fit a constant term.
     balance : bool, default=False
-        Whether to move the threshold to the share of positives.
+        Whether to set the threshold so that predictions match the fraction of positives.
     ratio : "labels", "auto", float or list of float, default="labels"
-        Share of positives among unlabeled rows: a number, labels or auto.
+        Fraction of positives among unlabeled rows: a number, labels or auto.
     tol : float, default=0.0001
         Colapsvm: largest violation of the optimality conditions.
     class_weight : "balanced", "ratio", dict or None, default=None
         Class weights: balanced (all classes have the same total weight), ratio (n_largest / n_class), or one
         weight per class.
     scale : str or None, default="none"
-        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; None
-        chooses one from the data.
+        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; auto or
+        None chooses one from the data.
     missing_label : scalar, float('nan') or None, default=-1
-        The value in ``y`` that marks a row without a label.
+        Value in ``y`` that marks unlabeled rows.
     compare : bool, default=True
-        Compare with a model of the labels alone (``supervised_score_``), which costs several more trainings.
+        Compare with a model trained on the labeled rows only (``supervised_score_``); this takes several more
+        fits.
     random_state : int, RandomState instance or None, default=None
         Random seed; None is 1, so that results are reproducible.
     verbose : bool, default=False
@@ -1752,19 +1761,19 @@ class CoLapSVC(SemiSupervisedClassifier):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        Sorted classes; with two classes, a positive decision value means the second.
+        Sorted classes. With two classes, positive decision values belong to the second.
     transduction_ : ndarray of shape (n_samples,)
-        A label for every training row; given labels are kept.
+        Labels of all training rows; given labels stay as they are.
     transduction_confidence_ : ndarray of shape (n_samples,)
         Confidence of each label, between 0 and 1; not calibrated.
     supervised_score_, semi_supervised_score_ : float
-        Accuracy on held-out labels without and with the unlabeled rows; NaN where a class has too few labels.
+        Accuracy on held-out labels without and with the unlabeled rows; NaN if a class has too few labels.
     n_iter_ : int
         Number of solver steps.
     stop_reason_ : str
-        converged, limit, stalled or interrupted.
+        Reason why training stopped: converged, limit, stalled or interrupted.
     report_ : dict
-        Steps, objective and gap of every decision function, and automatic choices.
+        Steps, objective and gap of each decision function, and parameters that were chosen automatically.
 
     Examples
     --------
@@ -1883,10 +1892,10 @@ class CoLapSVC(SemiSupervisedClassifier):
 
 
 class CoLapRLS(SemiSupervisedClassifier):
-    """Regularized least squares of several views, coupled by a joint graph or by agreement.
+    """Regularized least squares with several views, coupled by a joint graph or by agreement.
 
-    ``views`` are column ranges, ``[(0, 3000), (3000, 4840)]`` with the end excluded, or lists of column names or numbers,
-    ``[["title", "body"], ["links"]]``.
+    ``views`` are column ranges with the end excluded, such as ``[(0, 3000), (3000, 4840)]``, or lists of column names or
+    numbers, such as ``[["title", "body"], ["links"]]``.
 
     Equations, failure modes and costs: ``docs/coregularization.md``.
 
@@ -1905,7 +1914,7 @@ class CoLapRLS(SemiSupervisedClassifier):
     kernels : str, default="same"
         Kernel of each view: linear, rbf or rbf=GAMMA, like rbf;linear.
     coupling : {"laplacian", "kernel"}, default="laplacian"
-        What views share: laplacian, or kernel = their outputs.
+        Coupling of the views: laplacian = one joint graph, or kernel = outputs that agree.
     gamma_a : float or list of float, default=0.001
         Weight of |f|² against the sum of losses; a list has one per view.
     gamma_i : float, default=0.1
@@ -1915,13 +1924,13 @@ class CoLapRLS(SemiSupervisedClassifier):
     shares : float or list of float, default=1.0
         Weight of each view's graph in the joint one; a list has one per view.
     objective_scaling : {"raw", "paper"}, default="raw"
-        Raw, or paper = mean loss, disagreement / n, variation / n².
+        Scale of the terms: raw, or paper = mean loss, disagreement / n, variation / n².
     n_neighbors : int, default=0
-        Nearest neighbors that each row is joined with; 0 = max(6, n^(2/(d+2))/2).
+        Number of nearest neighbors per row in the graph; 0 = max(6, n^(2/(d+2))/2).
     radius : float, default=0.0
         Joins rows up to this distance instead of nearest neighbors; 0 = nearest neighbors.
     search : {"exact", "approximate"}, default="exact"
-        How nearest neighbors are found: exact, or approximate for very many rows.
+        Nearest-neighbor search: exact, or approximate for very many rows.
     metric : {"euclidean", "cosine"}, default="euclidean"
         Euclidean or cosine.
     edge_weights : {"binary", "heat", "cosine", "local"}, default="heat"
@@ -1933,27 +1942,28 @@ class CoLapRLS(SemiSupervisedClassifier):
     power : int, default=1
         Power of the Laplacian.
     view : int, default=0
-        The view that the model uses; 0 = all of them.
+        View used by the model; 0 = all views.
     n_landmarks : int, default=0
-        Maximum number of landmarks of a view; 0 = all of up to 2500 rows, 1000 of more.
+        Maximum number of landmarks per view; 0 = all rows if there are at most 2500, else 1000.
     fit_intercept : bool, default=False
-        Whether to learn a constant.
+        Whether to fit a constant term.
     balance : bool, default=False
-        Whether to move the threshold to the share of positives.
+        Whether to set the threshold so that predictions match the fraction of positives.
     ratio : "labels", "auto", float or list of float, default="labels"
-        Share of positives among unlabeled rows: a number, labels or auto.
+        Fraction of positives among unlabeled rows: a number, labels or auto.
     tol : float, default=0.0001
         Colapsvm: largest violation of the optimality conditions.
     class_weight : "balanced", "ratio", dict or None, default=None
         Class weights: balanced (all classes have the same total weight), ratio (n_largest / n_class), or one
         weight per class.
     scale : str or None, default="none"
-        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; None
-        chooses one from the data.
+        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; auto or
+        None chooses one from the data.
     missing_label : scalar, float('nan') or None, default=-1
-        The value in ``y`` that marks a row without a label.
+        Value in ``y`` that marks unlabeled rows.
     compare : bool, default=True
-        Compare with a model of the labels alone (``supervised_score_``), which costs several more trainings.
+        Compare with a model trained on the labeled rows only (``supervised_score_``); this takes several more
+        fits.
     random_state : int, RandomState instance or None, default=None
         Random seed; None is 1, so that results are reproducible.
     verbose : bool, default=False
@@ -1962,19 +1972,19 @@ class CoLapRLS(SemiSupervisedClassifier):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        Sorted classes; with two classes, a positive decision value means the second.
+        Sorted classes. With two classes, positive decision values belong to the second.
     transduction_ : ndarray of shape (n_samples,)
-        A label for every training row; given labels are kept.
+        Labels of all training rows; given labels stay as they are.
     transduction_confidence_ : ndarray of shape (n_samples,)
         Confidence of each label, between 0 and 1; not calibrated.
     supervised_score_, semi_supervised_score_ : float
-        Accuracy on held-out labels without and with the unlabeled rows; NaN where a class has too few labels.
+        Accuracy on held-out labels without and with the unlabeled rows; NaN if a class has too few labels.
     n_iter_ : int
         Number of solver steps.
     stop_reason_ : str
-        converged, limit, stalled or interrupted.
+        Reason why training stopped: converged, limit, stalled or interrupted.
     report_ : dict
-        Steps, objective and gap of every decision function, and automatic choices.
+        Steps, objective and gap of each decision function, and parameters that were chosen automatically.
 
     Examples
     --------
@@ -2093,10 +2103,12 @@ class CoLapRLS(SemiSupervisedClassifier):
 
 
 class CoTraining(SemiSupervisedClassifier):
-    """Views that label each other's most confident rows and never revise a label: a baseline.
+    """Co-training: classifiers of several views label the most confident rows for each other, as a baseline.
 
-    ``views`` are column ranges, ``[(0, 3000), (3000, 4840)]`` with the end excluded, or lists of column names or numbers,
-    ``[["title", "body"], ["links"]]``.
+    Inferred labels are never revised.
+
+    ``views`` are column ranges with the end excluded, such as ``[(0, 3000), (3000, 4840)]``, or lists of column names or
+    numbers, such as ``[["title", "body"], ["links"]]``.
 
     Equations, failure modes and costs: ``docs/coregularization.md``.
 
@@ -2115,50 +2127,51 @@ class CoTraining(SemiSupervisedClassifier):
     kernels : str, default="same"
         Kernel of each view: linear, rbf or rbf=GAMMA, like rbf;linear.
     machine : {"svc", "rls"}, default="svc"
-        What learns in each view: svc or rls.
+        Base learner of each view: svc or rls.
     C : float, default=1.0
         Cost of a margin violation, times the weight of the example.
     fit_intercept : bool, default=True
-        Whether to learn a constant.
+        Whether to fit a constant term.
     grow : int, default=4
-        Rows that a view labels in a round, two at least.
+        Number of rows that each view labels per round, at least 2.
     rounds : int, default=0
         Maximum number of rounds; 0 = until all rows have a label.
     ratio : "labels", "auto", float or list of float, default="labels"
-        Share of positives among unlabeled rows: a number, labels or auto.
+        Fraction of positives among unlabeled rows: a number, labels or auto.
     view : int, default=0
-        The view that the model uses; 0 = all of them.
+        View used by the model; 0 = all views.
     tol : float, default=0.001
         Largest violation of the optimality conditions.
     class_weight : "balanced", "ratio", dict or None, default=None
         Class weights: balanced (all classes have the same total weight), ratio (n_largest / n_class), or one
         weight per class.
     scale : str or None, default="none"
-        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; None
-        chooses one from the data.
+        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; auto or
+        None chooses one from the data.
     missing_label : scalar, float('nan') or None, default=-1
-        The value in ``y`` that marks a row without a label.
+        Value in ``y`` that marks unlabeled rows.
     compare : bool, default=True
-        Compare with a model of the labels alone (``supervised_score_``), which costs several more trainings.
+        Compare with a model trained on the labeled rows only (``supervised_score_``); this takes several more
+        fits.
     verbose : bool, default=False
         Print progress every second.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        Sorted classes; with two classes, a positive decision value means the second.
+        Sorted classes. With two classes, positive decision values belong to the second.
     transduction_ : ndarray of shape (n_samples,)
-        A label for every training row; given labels are kept.
+        Labels of all training rows; given labels stay as they are.
     transduction_confidence_ : ndarray of shape (n_samples,)
         Confidence of each label, between 0 and 1; not calibrated.
     supervised_score_, semi_supervised_score_ : float
-        Accuracy on held-out labels without and with the unlabeled rows; NaN where a class has too few labels.
+        Accuracy on held-out labels without and with the unlabeled rows; NaN if a class has too few labels.
     n_iter_ : int
         Number of solver steps.
     stop_reason_ : str
-        converged, limit, stalled or interrupted.
+        Reason why training stopped: converged, limit, stalled or interrupted.
     report_ : dict
-        Steps, objective and gap of every decision function, and automatic choices.
+        Steps, objective and gap of each decision function, and parameters that were chosen automatically.
 
     Examples
     --------
@@ -2238,7 +2251,9 @@ class CoTraining(SemiSupervisedClassifier):
 
 
 class AutoSemiSupervised(SemiSupervisedClassifier):
-    """Compares learners on held-out labels and combines them: the learner to start with.
+    """Combination of semi-supervised learners that are compared on held-out labels.
+
+    The recommended estimator to start with.
 
     Equations, failure modes and costs: ``docs/auto.md``.
 
@@ -2253,23 +2268,24 @@ class AutoSemiSupervised(SemiSupervisedClassifier):
     coef0 : float, default=0.0
         Constant of the poly and sigmoid kernels.
     ratio : "labels", "auto", float or list of float, default="auto"
-        Share of positives among unlabeled rows: a number, labels or auto.
+        Fraction of positives among unlabeled rows: a number, labels or auto.
     n_neighbors : int, default=10
-        Nearest neighbors that each row is joined with in the graph.
+        Number of nearest neighbors of each row in the graph.
     folds : int, default=5
-        Parts into which the labels are split; each is held out once.
+        Number of folds of the labels; each fold is held out once.
     inferred_weight : float, default=1.0
-        Weight of an inferred label of full confidence against a given one, in the classifier for new rows.
+        Weight of an inferred label of full confidence relative to a given one, in the classifier for new rows.
     class_weight : "balanced", "ratio", dict or None, default=None
         Class weights: balanced (all classes have the same total weight), ratio (n_largest / n_class), or one
         weight per class.
-    scale : str or None, default="none"
-        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; None
-        chooses one from the data.
+    scale : str or None, default="auto"
+        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; auto or
+        None chooses one from the data.
     missing_label : scalar, float('nan') or None, default=-1
-        The value in ``y`` that marks a row without a label.
+        Value in ``y`` that marks unlabeled rows.
     compare : bool, default=True
-        Compare with a model of the labels alone (``supervised_score_``), which costs several more trainings.
+        Compare with a model trained on the labeled rows only (``supervised_score_``); this takes several more
+        fits.
     random_state : int, RandomState instance or None, default=None
         Random seed; None is 1, so that results are reproducible.
     verbose : bool, default=False
@@ -2278,24 +2294,24 @@ class AutoSemiSupervised(SemiSupervisedClassifier):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        Sorted classes; with two classes, a positive decision value means the second.
+        Sorted classes. With two classes, positive decision values belong to the second.
     transduction_ : ndarray of shape (n_samples,)
-        A label for every training row; given labels are kept.
+        Labels of all training rows; given labels stay as they are.
     transduction_confidence_ : ndarray of shape (n_samples,)
         Confidence of each label, between 0 and 1; not calibrated.
     supervised_score_, semi_supervised_score_ : float
-        Accuracy on held-out labels without and with the unlabeled rows; NaN where a class has too few labels.
+        Accuracy on held-out labels without and with the unlabeled rows; NaN if a class has too few labels.
     candidates_ : list of dict
-        One entry per candidate: ``candidate`` (name), ``weight`` (share in the combination) and, where labels could be held
-        out, ``accuracy`` on them with the 90 % interval ``accuracy_low``, ``accuracy_high``.
+        One entry per candidate: ``candidate`` (name), ``weight`` (share in the combination) and, if labels could be held
+        out, ``accuracy`` on them with the 90 % interval from ``accuracy_low`` to ``accuracy_high``.
     estimated_accuracy_ : float
-        Accuracy of the combination on held-out labels; NaN where no label could be held out.
+        Accuracy of the combination on held-out labels; NaN if no label could be held out.
     n_iter_ : int
         Number of solver steps.
     stop_reason_ : str
-        converged, limit, stalled or interrupted.
+        Reason why training stopped: converged, limit, stalled or interrupted.
     report_ : dict
-        Steps, objective and gap of every decision function, and automatic choices.
+        Steps, objective and gap of each decision function, and parameters that were chosen automatically.
 
     Examples
     --------
@@ -2337,7 +2353,7 @@ class AutoSemiSupervised(SemiSupervisedClassifier):
         folds: int = 5,
         inferred_weight: float = 1.0,
         class_weight: dict[Any, float] | str | None = None,
-        scale: str | None = "none",
+        scale: str | None = "auto",
         missing_label: Any = -1,
         compare: bool = True,
         random_state: int | np.random.RandomState | None = None,
@@ -2375,48 +2391,49 @@ class TSVM(SemiSupervisedClassifier):
     coef0 : float, default=0.0
         Constant of the poly and sigmoid kernels.
     lam : float, default=0.0
-        Weight of |f|²/2 against the mean loss; 0: 0.01 times the mean of K(x,x).
+        Weight of |f|²/2 relative to the mean loss; 0 = 0.01 times the mean of K(x,x).
     lambda_u : float, default=1.0
-        Weight of all unlabeled rows together, that of the labeled rows being 1.
+        Total weight of the unlabeled rows relative to that of the labeled rows.
     ratio : "labels", "auto", float or list of float, default="labels"
-        Share of positives among unlabeled rows: a number, labels or auto.
+        Fraction of positives among unlabeled rows: a number, labels or auto.
     switch : int, default=0
         Maximum number of pairs of labels switched at a time; 0 = all.
     tol : float, default=0.001
         Largest violation of the optimality conditions.
     fit_intercept : bool, default=True
-        Whether to learn a constant.
+        Whether to fit a constant term.
     cache_size : int, default=1024
         Memory for cached kernel rows, in megabytes.
     class_weight : "balanced", "ratio", dict or None, default=None
         Class weights: balanced (all classes have the same total weight), ratio (n_largest / n_class), or one
         weight per class.
     scale : str or None, default="none"
-        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; None
-        chooses one from the data.
+        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; auto or
+        None chooses one from the data.
     missing_label : scalar, float('nan') or None, default=-1
-        The value in ``y`` that marks a row without a label.
+        Value in ``y`` that marks unlabeled rows.
     compare : bool, default=True
-        Compare with a model of the labels alone (``supervised_score_``), which costs several more trainings.
+        Compare with a model trained on the labeled rows only (``supervised_score_``); this takes several more
+        fits.
     verbose : bool, default=False
         Print progress every second.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        Sorted classes; with two classes, a positive decision value means the second.
+        Sorted classes. With two classes, positive decision values belong to the second.
     transduction_ : ndarray of shape (n_samples,)
-        A label for every training row; given labels are kept.
+        Labels of all training rows; given labels stay as they are.
     transduction_confidence_ : ndarray of shape (n_samples,)
         Confidence of each label, between 0 and 1; not calibrated.
     supervised_score_, semi_supervised_score_ : float
-        Accuracy on held-out labels without and with the unlabeled rows; NaN where a class has too few labels.
+        Accuracy on held-out labels without and with the unlabeled rows; NaN if a class has too few labels.
     n_iter_ : int
         Number of solver steps.
     stop_reason_ : str
-        converged, limit, stalled or interrupted.
+        Reason why training stopped: converged, limit, stalled or interrupted.
     report_ : dict
-        Steps, objective and gap of every decision function, and automatic choices.
+        Steps, objective and gap of each decision function, and parameters that were chosen automatically.
 
     Examples
     --------
@@ -2502,42 +2519,43 @@ class GradTSVM(SemiSupervisedClassifier):
     coef0 : float, default=0.0
         Constant of the poly and sigmoid kernels.
     lam : float, default=0.0
-        Weight of |f|²/2 against the mean loss; 0: 0.01 times the mean of K(x,x).
+        Weight of |f|²/2 relative to the mean loss; 0 = 0.01 times the mean of K(x,x).
     lambda_u : float, default=1.0
-        Weight of all unlabeled rows together, that of the labeled rows being 1.
+        Total weight of the unlabeled rows relative to that of the labeled rows.
     ratio : "labels", "auto", float or list of float, default="labels"
-        Share of positives among unlabeled rows: a number, labels or auto.
+        Fraction of positives among unlabeled rows: a number, labels or auto.
     tol : float, default=0.001
         Relative gradient that counts as stationary.
     class_weight : "balanced", "ratio", dict or None, default=None
         Class weights: balanced (all classes have the same total weight), ratio (n_largest / n_class), or one
         weight per class.
     scale : str or None, default="none"
-        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; None
-        chooses one from the data.
+        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; auto or
+        None chooses one from the data.
     missing_label : scalar, float('nan') or None, default=-1
-        The value in ``y`` that marks a row without a label.
+        Value in ``y`` that marks unlabeled rows.
     compare : bool, default=True
-        Compare with a model of the labels alone (``supervised_score_``), which costs several more trainings.
+        Compare with a model trained on the labeled rows only (``supervised_score_``); this takes several more
+        fits.
     verbose : bool, default=False
         Print progress every second.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        Sorted classes; with two classes, a positive decision value means the second.
+        Sorted classes. With two classes, positive decision values belong to the second.
     transduction_ : ndarray of shape (n_samples,)
-        A label for every training row; given labels are kept.
+        Labels of all training rows; given labels stay as they are.
     transduction_confidence_ : ndarray of shape (n_samples,)
         Confidence of each label, between 0 and 1; not calibrated.
     supervised_score_, semi_supervised_score_ : float
-        Accuracy on held-out labels without and with the unlabeled rows; NaN where a class has too few labels.
+        Accuracy on held-out labels without and with the unlabeled rows; NaN if a class has too few labels.
     n_iter_ : int
         Number of solver steps.
     stop_reason_ : str
-        converged, limit, stalled or interrupted.
+        Reason why training stopped: converged, limit, stalled or interrupted.
     report_ : dict
-        Steps, objective and gap of every decision function, and automatic choices.
+        Steps, objective and gap of each decision function, and parameters that were chosen automatically.
 
     Examples
     --------
@@ -2616,46 +2634,47 @@ class DASVM(SemiSupervisedClassifier):
     loss : {"l2", "l1", "square"}, default="l2"
         L2 (squared hinge), l1 (hinge) or square.
     lam : float, default=0.0
-        Weight of |f|²/2 against the mean loss; 0: 0.01 times the mean of K(x,x).
+        Weight of |f|²/2 relative to the mean loss; 0 = 0.01 times the mean of K(x,x).
     lambda_u : float, default=1.0
-        Weight of all unlabeled rows together, that of the labeled rows being 1.
+        Total weight of the unlabeled rows relative to that of the labeled rows.
     ratio : "labels", "auto", float or list of float, default="labels"
-        Share of positives among unlabeled rows: a number, labels or auto.
+        Fraction of positives among unlabeled rows: a number, labels or auto.
     rate : float, default=1.5
         Factor by which the temperature falls.
     tol : float, default=0.001
-        How exactly each function is solved for.
+        Tolerance of each minimization over the function.
     fit_intercept : bool, default=True
-        Whether to learn a constant.
+        Whether to fit a constant term.
     class_weight : "balanced", "ratio", dict or None, default=None
         Class weights: balanced (all classes have the same total weight), ratio (n_largest / n_class), or one
         weight per class.
     scale : str or None, default="none"
-        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; None
-        chooses one from the data.
+        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; auto or
+        None chooses one from the data.
     missing_label : scalar, float('nan') or None, default=-1
-        The value in ``y`` that marks a row without a label.
+        Value in ``y`` that marks unlabeled rows.
     compare : bool, default=True
-        Compare with a model of the labels alone (``supervised_score_``), which costs several more trainings.
+        Compare with a model trained on the labeled rows only (``supervised_score_``); this takes several more
+        fits.
     verbose : bool, default=False
         Print progress every second.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        Sorted classes; with two classes, a positive decision value means the second.
+        Sorted classes. With two classes, positive decision values belong to the second.
     transduction_ : ndarray of shape (n_samples,)
-        A label for every training row; given labels are kept.
+        Labels of all training rows; given labels stay as they are.
     transduction_confidence_ : ndarray of shape (n_samples,)
         Confidence of each label, between 0 and 1; not calibrated.
     supervised_score_, semi_supervised_score_ : float
-        Accuracy on held-out labels without and with the unlabeled rows; NaN where a class has too few labels.
+        Accuracy on held-out labels without and with the unlabeled rows; NaN if a class has too few labels.
     n_iter_ : int
         Number of solver steps.
     stop_reason_ : str
-        converged, limit, stalled or interrupted.
+        Reason why training stopped: converged, limit, stalled or interrupted.
     report_ : dict
-        Steps, objective and gap of every decision function, and automatic choices.
+        Steps, objective and gap of each decision function, and parameters that were chosen automatically.
 
     Examples
     --------
@@ -2741,13 +2760,13 @@ class CCCPS3VM(SemiSupervisedClassifier):
     coef0 : float, default=0.0
         Constant of the poly and sigmoid kernels.
     lam : float, default=0.0
-        Weight of |f|²/2 against the mean loss; 0: 0.01 times the mean of K(x,x).
+        Weight of |f|²/2 relative to the mean loss; 0 = 0.01 times the mean of K(x,x).
     lambda_u : float, default=1.0
-        Weight of all unlabeled rows together, that of the labeled rows being 1.
+        Total weight of the unlabeled rows relative to that of the labeled rows.
     ratio : "labels", "auto", float or list of float, default="labels"
-        Share of positives among unlabeled rows: a number, labels or auto.
+        Fraction of positives among unlabeled rows: a number, labels or auto.
     s : float, default=-0.3
-        End of the ramp: the loss of an unlabeled row is at most 1 + s.
+        End of the ramp; the loss of an unlabeled row is at most 1 + s.
     tol : float, default=0.001
         Largest violation of the optimality conditions.
     rounds : int, default=100
@@ -2756,31 +2775,32 @@ class CCCPS3VM(SemiSupervisedClassifier):
         Class weights: balanced (all classes have the same total weight), ratio (n_largest / n_class), or one
         weight per class.
     scale : str or None, default="none"
-        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; None
-        chooses one from the data.
+        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; auto or
+        None chooses one from the data.
     missing_label : scalar, float('nan') or None, default=-1
-        The value in ``y`` that marks a row without a label.
+        Value in ``y`` that marks unlabeled rows.
     compare : bool, default=True
-        Compare with a model of the labels alone (``supervised_score_``), which costs several more trainings.
+        Compare with a model trained on the labeled rows only (``supervised_score_``); this takes several more
+        fits.
     verbose : bool, default=False
         Print progress every second.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        Sorted classes; with two classes, a positive decision value means the second.
+        Sorted classes. With two classes, positive decision values belong to the second.
     transduction_ : ndarray of shape (n_samples,)
-        A label for every training row; given labels are kept.
+        Labels of all training rows; given labels stay as they are.
     transduction_confidence_ : ndarray of shape (n_samples,)
         Confidence of each label, between 0 and 1; not calibrated.
     supervised_score_, semi_supervised_score_ : float
-        Accuracy on held-out labels without and with the unlabeled rows; NaN where a class has too few labels.
+        Accuracy on held-out labels without and with the unlabeled rows; NaN if a class has too few labels.
     n_iter_ : int
         Number of solver steps.
     stop_reason_ : str
-        converged, limit, stalled or interrupted.
+        Reason why training stopped: converged, limit, stalled or interrupted.
     report_ : dict
-        Steps, objective and gap of every decision function, and automatic choices.
+        Steps, objective and gap of each decision function, and parameters that were chosen automatically.
 
     Examples
     --------
@@ -2848,7 +2868,7 @@ class CCCPS3VM(SemiSupervisedClassifier):
 
 
 class BranchBoundS3VM(SemiSupervisedClassifier):
-    """The global optimum of a semi-supervised support vector machine, for few rows.
+    """Semi-supervised support vector machine solved to the global optimum by branch and bound, for few rows.
 
     Equations, failure modes and costs: ``docs/bnb-s3vm.md``.
 
@@ -2863,50 +2883,51 @@ class BranchBoundS3VM(SemiSupervisedClassifier):
     coef0 : float, default=0.0
         Constant of the poly and sigmoid kernels.
     lam : float, default=0.0
-        Weight of |f|²/2 against the mean loss; 0: 0.01 times the mean of K(x,x).
+        Weight of |f|²/2 relative to the mean loss; 0 = 0.01 times the mean of K(x,x).
     lambda_u : float, default=1.0
-        Weight of all unlabeled rows together, that of the labeled rows being 1.
+        Total weight of the unlabeled rows relative to that of the labeled rows.
     ratio : "labels", "auto", float or list of float, default="labels"
-        Share of positives among unlabeled rows: a number, labels or auto.
+        Fraction of positives among unlabeled rows: a number, labels or auto.
     epsilon : float, default=0.001
-        Share of the objective by which the optimum may be missed.
+        Maximum relative difference between the objective and the global optimum.
     max_nodes : int, default=100000
         Maximum number of nodes of the search; 0 = no limit.
     tol : float, default=0.0001
         Largest violation of the optimality conditions at a node.
     fit_intercept : bool, default=True
-        Whether to learn a constant.
+        Whether to fit a constant term.
     cache_size : int, default=1024
         Memory for cached kernel rows, in megabytes.
     class_weight : "balanced", "ratio", dict or None, default=None
         Class weights: balanced (all classes have the same total weight), ratio (n_largest / n_class), or one
         weight per class.
     scale : str or None, default="none"
-        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; None
-        chooses one from the data.
+        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; auto or
+        None chooses one from the data.
     missing_label : scalar, float('nan') or None, default=-1
-        The value in ``y`` that marks a row without a label.
+        Value in ``y`` that marks unlabeled rows.
     compare : bool, default=True
-        Compare with a model of the labels alone (``supervised_score_``), which costs several more trainings.
+        Compare with a model trained on the labeled rows only (``supervised_score_``); this takes several more
+        fits.
     verbose : bool, default=False
         Print progress every second.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        Sorted classes; with two classes, a positive decision value means the second.
+        Sorted classes. With two classes, positive decision values belong to the second.
     transduction_ : ndarray of shape (n_samples,)
-        A label for every training row; given labels are kept.
+        Labels of all training rows; given labels stay as they are.
     transduction_confidence_ : ndarray of shape (n_samples,)
         Confidence of each label, between 0 and 1; not calibrated.
     supervised_score_, semi_supervised_score_ : float
-        Accuracy on held-out labels without and with the unlabeled rows; NaN where a class has too few labels.
+        Accuracy on held-out labels without and with the unlabeled rows; NaN if a class has too few labels.
     n_iter_ : int
         Number of solver steps.
     stop_reason_ : str
-        converged, limit, stalled or interrupted.
+        Reason why training stopped: converged, limit, stalled or interrupted.
     report_ : dict
-        Steps, objective and gap of every decision function, and automatic choices.
+        Steps, objective and gap of each decision function, and parameters that were chosen automatically.
 
     Examples
     --------
@@ -2980,61 +3001,62 @@ class BranchBoundS3VM(SemiSupervisedClassifier):
 
 
 class LinearTSVM(SemiSupervisedClassifier):
-    """Linear S3VM for many rows that switches the labels of unlabeled rows in pairs.
+    """Linear transductive support vector machine for many rows, by switching pairs of labels.
 
     Equations, failure modes and costs: ``docs/linear-s3vm.md``.
 
     Parameters
     ----------
     lam : float, default=0.0
-        Weight of |w|²/2 against the mean loss; 0: 0.01 times the mean squared length of rows.
+        Weight of |w|²/2 relative to the mean loss; 0 = 0.01 times the mean squared length of rows.
     lambda_u : float, default=1.0
-        Weight of all unlabeled rows together, that of the labeled rows being 1.
+        Total weight of the unlabeled rows relative to that of the labeled rows.
     ratio : "labels", "auto", float or list of float, default="labels"
-        Share of positives among unlabeled rows: a number, labels or auto.
+        Fraction of positives among unlabeled rows: a number, labels or auto.
     switch : int, default=0
         Maximum number of pairs switched at a time; 0 = all.
     start : float, default=1e-05
-        First weight of the unlabeled rows.
+        Initial weight of the unlabeled rows.
     rate : float, default=1.5
-        Factor by which that weight grows.
+        Factor by which the weight of the unlabeled rows grows per step.
     fit_intercept : bool, default=True
-        Whether to learn a constant.
+        Whether to fit a constant term.
     center : bool, default=False
-        Whether to take its mean from every column.
+        Whether to subtract the mean of every column.
     tol : float, default=0.001
-        Relative gradient that counts as solved.
+        Relative gradient norm at which the solver stops.
     max_iter : int, default=-1
-        Maximum number of Newton rounds in all; -1 = no limit.
+        Maximum number of Newton rounds in total; -1 = no limit.
     class_weight : "balanced", "ratio", dict or None, default=None
         Class weights: balanced (all classes have the same total weight), ratio (n_largest / n_class), or one
         weight per class.
     scale : str or None, default="none"
-        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; None
-        chooses one from the data.
+        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; auto or
+        None chooses one from the data.
     missing_label : scalar, float('nan') or None, default=-1
-        The value in ``y`` that marks a row without a label.
+        Value in ``y`` that marks unlabeled rows.
     compare : bool, default=True
-        Compare with a model of the labels alone (``supervised_score_``), which costs several more trainings.
+        Compare with a model trained on the labeled rows only (``supervised_score_``); this takes several more
+        fits.
     verbose : bool, default=False
         Print progress every second.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        Sorted classes; with two classes, a positive decision value means the second.
+        Sorted classes. With two classes, positive decision values belong to the second.
     transduction_ : ndarray of shape (n_samples,)
-        A label for every training row; given labels are kept.
+        Labels of all training rows; given labels stay as they are.
     transduction_confidence_ : ndarray of shape (n_samples,)
         Confidence of each label, between 0 and 1; not calibrated.
     supervised_score_, semi_supervised_score_ : float
-        Accuracy on held-out labels without and with the unlabeled rows; NaN where a class has too few labels.
+        Accuracy on held-out labels without and with the unlabeled rows; NaN if a class has too few labels.
     n_iter_ : int
         Number of solver steps.
     stop_reason_ : str
-        converged, limit, stalled or interrupted.
+        Reason why training stopped: converged, limit, stalled or interrupted.
     report_ : dict
-        Steps, objective and gap of every decision function, and automatic choices.
+        Steps, objective and gap of each decision function, and parameters that were chosen automatically.
 
     Examples
     --------
@@ -3102,63 +3124,64 @@ class LinearTSVM(SemiSupervisedClassifier):
 
 
 class LinearDA(SemiSupervisedClassifier):
-    """Linear S3VM for many rows by deterministic annealing of label probabilities.
+    """Linear semi-supervised support vector machine for many rows, by deterministic annealing.
 
     Equations, failure modes and costs: ``docs/linear-s3vm.md``.
 
     Parameters
     ----------
     lam : float, default=0.0
-        Weight of |w|²/2 against the mean loss; 0: 0.01 times the mean squared length of rows.
+        Weight of |w|²/2 relative to the mean loss; 0 = 0.01 times the mean squared length of rows.
     lambda_u : float, default=1.0
-        Weight of all unlabeled rows together, that of the labeled rows being 1.
+        Total weight of the unlabeled rows relative to that of the labeled rows.
     ratio : "labels", "auto", float or list of float, default="labels"
-        Share of positives among unlabeled rows: a number, labels or auto.
+        Fraction of positives among unlabeled rows: a number, labels or auto.
     temperature : float, default=10.0
-        First temperature, in units of lambda_u.
+        Initial temperature, in units of lambda_u.
     rate : float, default=1.5
         Factor by which the temperature falls.
     settle : float, default=0.0001
-        Mean change of p that ends a temperature, mean entropy that ends all.
+        Mean change of label probabilities that ends a temperature, and mean entropy that ends annealing.
     by : {"rank", "sign"}, default="rank"
-        Which rows are positive: as many as the share says (rank), those above 0 (sign).
+        Labels from outputs: rank = the highest are positive, as many as ratio requires; sign = those above 0.
     fit_intercept : bool, default=True
-        Whether to learn a constant.
+        Whether to fit a constant term.
     center : bool, default=False
-        Whether to take its mean from every column.
+        Whether to subtract the mean of every column.
     tol : float, default=0.001
-        Relative gradient that counts as solved.
+        Relative gradient norm at which the solver stops.
     max_iter : int, default=-1
-        Maximum number of Newton rounds in all; -1 = no limit.
+        Maximum number of Newton rounds in total; -1 = no limit.
     class_weight : "balanced", "ratio", dict or None, default=None
         Class weights: balanced (all classes have the same total weight), ratio (n_largest / n_class), or one
         weight per class.
     scale : str or None, default="none"
-        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; None
-        chooses one from the data.
+        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; auto or
+        None chooses one from the data.
     missing_label : scalar, float('nan') or None, default=-1
-        The value in ``y`` that marks a row without a label.
+        Value in ``y`` that marks unlabeled rows.
     compare : bool, default=True
-        Compare with a model of the labels alone (``supervised_score_``), which costs several more trainings.
+        Compare with a model trained on the labeled rows only (``supervised_score_``); this takes several more
+        fits.
     verbose : bool, default=False
         Print progress every second.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        Sorted classes; with two classes, a positive decision value means the second.
+        Sorted classes. With two classes, positive decision values belong to the second.
     transduction_ : ndarray of shape (n_samples,)
-        A label for every training row; given labels are kept.
+        Labels of all training rows; given labels stay as they are.
     transduction_confidence_ : ndarray of shape (n_samples,)
         Confidence of each label, between 0 and 1; not calibrated.
     supervised_score_, semi_supervised_score_ : float
-        Accuracy on held-out labels without and with the unlabeled rows; NaN where a class has too few labels.
+        Accuracy on held-out labels without and with the unlabeled rows; NaN if a class has too few labels.
     n_iter_ : int
         Number of solver steps.
     stop_reason_ : str
-        converged, limit, stalled or interrupted.
+        Reason why training stopped: converged, limit, stalled or interrupted.
     report_ : dict
-        Steps, objective and gap of every decision function, and automatic choices.
+        Steps, objective and gap of each decision function, and parameters that were chosen automatically.
 
     Examples
     --------
@@ -3229,7 +3252,7 @@ class LinearDA(SemiSupervisedClassifier):
 
 
 class SubmodularS3VM(SemiSupervisedClassifier):
-    """Labels unlabeled rows by a seeded cut of the data, very fast.
+    """Semi-supervised classifier that labels rows by a seeded cut of the data; very fast.
 
     Equations, failure modes and costs: ``docs/submod-s3vm.md``.
 
@@ -3244,21 +3267,22 @@ class SubmodularS3VM(SemiSupervisedClassifier):
     coef0 : float, default=0.0
         Constant of the poly and sigmoid kernels.
     ratio : "labels", "auto", float or list of float, default="auto"
-        Share of positives among unlabeled rows: a number, labels or auto.
+        Fraction of positives among unlabeled rows: a number, labels or auto.
     rho : float, default=10.0
-        Weight of the cut over that of the labels; 0 = the labels alone.
+        Weight of the cut relative to that of the labels; 0 = labels alone.
     kappa : float, default=0.0
-        C*/C itself; 0 = 2·rho·labeled/unlabeled.
+        C*/C, cost of an inferred label relative to a given one; 0 = 2·rho·labeled/unlabeled.
     c_unlabeled : float, default=0.0
         C*, cost of an inferred label; 0 = kappa·C.
     C : float, default=1.0
         Cost of a margin violation, times the weight of the example.
     variant : {"polished", "swift", "thesis", "plain"}, default="polished"
-        Polished, swift = from the labels alone, thesis = lazy greedy as printed, or plain greedy.
+        Polished = best of several starts, swift = one start from the labels, thesis = lazy greedy as published,
+        plain = plain greedy.
     center : bool, default=True
-        Whether the linear kernel is that of centered rows.
+        Whether to center the rows for the linear kernel.
     label_weights : {"none", "balanced"}, default="none"
-        Weights of labels: none, or balanced = the same total weight for both classes.
+        Weights of labels: none = all 1, balanced = the same total weight for both classes.
     tol : float, default=0.01
         Accuracy of the model fitted to all labels.
     cache_size : int, default=256
@@ -3267,31 +3291,32 @@ class SubmodularS3VM(SemiSupervisedClassifier):
         Class weights: balanced (all classes have the same total weight), ratio (n_largest / n_class), or one
         weight per class.
     scale : str or None, default="none"
-        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; None
-        chooses one from the data.
+        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; auto or
+        None chooses one from the data.
     missing_label : scalar, float('nan') or None, default=-1
-        The value in ``y`` that marks a row without a label.
+        Value in ``y`` that marks unlabeled rows.
     compare : bool, default=True
-        Compare with a model of the labels alone (``supervised_score_``), which costs several more trainings.
+        Compare with a model trained on the labeled rows only (``supervised_score_``); this takes several more
+        fits.
     verbose : bool, default=False
         Print progress every second.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        Sorted classes; with two classes, a positive decision value means the second.
+        Sorted classes. With two classes, positive decision values belong to the second.
     transduction_ : ndarray of shape (n_samples,)
-        A label for every training row; given labels are kept.
+        Labels of all training rows; given labels stay as they are.
     transduction_confidence_ : ndarray of shape (n_samples,)
         Confidence of each label, between 0 and 1; not calibrated.
     supervised_score_, semi_supervised_score_ : float
-        Accuracy on held-out labels without and with the unlabeled rows; NaN where a class has too few labels.
+        Accuracy on held-out labels without and with the unlabeled rows; NaN if a class has too few labels.
     n_iter_ : int
         Number of solver steps.
     stop_reason_ : str
-        converged, limit, stalled or interrupted.
+        Reason why training stopped: converged, limit, stalled or interrupted.
     report_ : dict
-        Steps, objective and gap of every decision function, and automatic choices.
+        Steps, objective and gap of each decision function, and parameters that were chosen automatically.
 
     Examples
     --------
@@ -3371,7 +3396,7 @@ class SubmodularS3VM(SemiSupervisedClassifier):
 
 
 class QPS3VM(SemiSupervisedClassifier):
-    """The cut of ``SubmodularS3VM`` from many starts, each optimized to a local optimum.
+    """Semi-supervised classifier that optimizes the cut of ``SubmodularS3VM`` locally from many starts.
 
     Equations, failure modes and costs: ``docs/qp-s3vm.md``.
 
@@ -3386,11 +3411,11 @@ class QPS3VM(SemiSupervisedClassifier):
     coef0 : float, default=0.0
         Constant of the poly and sigmoid kernels.
     ratio : "labels", "auto", float or list of float, default="labels"
-        Share of positives among unlabeled rows: a number, labels or auto.
+        Fraction of positives among unlabeled rows: a number, labels or auto.
     rho : float, default=10.0
-        Weight of the cut over that of the labels; 0 = the labels alone.
+        Weight of the cut relative to that of the labels; 0 = labels alone.
     kappa : float, default=0.0
-        C*/C itself; 0 = 2·rho·labeled/unlabeled.
+        C*/C, cost of an inferred label relative to a given one; 0 = 2·rho·labeled/unlabeled.
     c_unlabeled : float, default=0.0
         C*, cost of an inferred label; 0 = kappa·C.
     C : float, default=1.0
@@ -3400,9 +3425,9 @@ class QPS3VM(SemiSupervisedClassifier):
     exchanges : int, default=100
         Maximum number of exchanges of two rows after each start.
     center : bool, default=True
-        Whether the linear kernel is that of centered rows.
+        Whether to center the rows for the linear kernel.
     label_weights : {"none", "balanced"}, default="none"
-        Weights of labels: none, or balanced = the same total weight for both classes.
+        Weights of labels: none = all 1, balanced = the same total weight for both classes.
     tol : float, default=0.01
         Accuracy of the model fitted to all labels.
     cache_size : int, default=256
@@ -3411,12 +3436,13 @@ class QPS3VM(SemiSupervisedClassifier):
         Class weights: balanced (all classes have the same total weight), ratio (n_largest / n_class), or one
         weight per class.
     scale : str or None, default="none"
-        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; None
-        chooses one from the data.
+        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; auto or
+        None chooses one from the data.
     missing_label : scalar, float('nan') or None, default=-1
-        The value in ``y`` that marks a row without a label.
+        Value in ``y`` that marks unlabeled rows.
     compare : bool, default=True
-        Compare with a model of the labels alone (``supervised_score_``), which costs several more trainings.
+        Compare with a model trained on the labeled rows only (``supervised_score_``); this takes several more
+        fits.
     random_state : int, RandomState instance or None, default=None
         Random seed; None is 1, so that results are reproducible.
     verbose : bool, default=False
@@ -3425,19 +3451,19 @@ class QPS3VM(SemiSupervisedClassifier):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        Sorted classes; with two classes, a positive decision value means the second.
+        Sorted classes. With two classes, positive decision values belong to the second.
     transduction_ : ndarray of shape (n_samples,)
-        A label for every training row; given labels are kept.
+        Labels of all training rows; given labels stay as they are.
     transduction_confidence_ : ndarray of shape (n_samples,)
         Confidence of each label, between 0 and 1; not calibrated.
     supervised_score_, semi_supervised_score_ : float
-        Accuracy on held-out labels without and with the unlabeled rows; NaN where a class has too few labels.
+        Accuracy on held-out labels without and with the unlabeled rows; NaN if a class has too few labels.
     n_iter_ : int
         Number of solver steps.
     stop_reason_ : str
-        converged, limit, stalled or interrupted.
+        Reason why training stopped: converged, limit, stalled or interrupted.
     report_ : dict
-        Steps, objective and gap of every decision function, and automatic choices.
+        Steps, objective and gap of each decision function, and parameters that were chosen automatically.
 
     Examples
     --------
@@ -3523,7 +3549,7 @@ class QPS3VM(SemiSupervisedClassifier):
 
 
 class ParzenClassifier(SemiSupervisedClassifier):
-    """Labels the rows most similar to the labeled ones, by the ratio of the classes: a baseline.
+    """Parzen window classifier that labels rows by similarity and by the ratio of the classes, as a baseline.
 
     Equations, failure modes and costs: ``docs/submod-s3vm.md``.
 
@@ -3538,39 +3564,40 @@ class ParzenClassifier(SemiSupervisedClassifier):
     coef0 : float, default=0.0
         Constant of the poly and sigmoid kernels.
     ratio : "labels", "auto", float or list of float, default="labels"
-        Share of positives among unlabeled rows: a number, labels or auto.
+        Fraction of positives among unlabeled rows: a number, labels or auto.
     center : bool, default=True
-        Whether the linear kernel is that of centered rows.
+        Whether to center the rows for the linear kernel.
     label_weights : {"none", "balanced"}, default="none"
-        Weights of labels: none, or balanced = the same total weight for both classes.
+        Weights of labels: none = all 1, balanced = the same total weight for both classes.
     cache_size : int, default=256
         Memory for cached kernel rows, in megabytes.
     scale : str or None, default="none"
-        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; None
-        chooses one from the data.
+        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; auto or
+        None chooses one from the data.
     missing_label : scalar, float('nan') or None, default=-1
-        The value in ``y`` that marks a row without a label.
+        Value in ``y`` that marks unlabeled rows.
     compare : bool, default=True
-        Compare with a model of the labels alone (``supervised_score_``), which costs several more trainings.
+        Compare with a model trained on the labeled rows only (``supervised_score_``); this takes several more
+        fits.
     verbose : bool, default=False
         Print progress every second.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        Sorted classes; with two classes, a positive decision value means the second.
+        Sorted classes. With two classes, positive decision values belong to the second.
     transduction_ : ndarray of shape (n_samples,)
-        A label for every training row; given labels are kept.
+        Labels of all training rows; given labels stay as they are.
     transduction_confidence_ : ndarray of shape (n_samples,)
         Confidence of each label, between 0 and 1; not calibrated.
     supervised_score_, semi_supervised_score_ : float
-        Accuracy on held-out labels without and with the unlabeled rows; NaN where a class has too few labels.
+        Accuracy on held-out labels without and with the unlabeled rows; NaN if a class has too few labels.
     n_iter_ : int
         Number of solver steps.
     stop_reason_ : str
-        converged, limit, stalled or interrupted.
+        Reason why training stopped: converged, limit, stalled or interrupted.
     report_ : dict
-        Steps, objective and gap of every decision function, and automatic choices.
+        Steps, objective and gap of each decision function, and parameters that were chosen automatically.
 
     Examples
     --------
@@ -3630,7 +3657,7 @@ class ParzenClassifier(SemiSupervisedClassifier):
 
 
 class LabelPropagation(SemiSupervisedClassifier):
-    """Labels spread along a neighborhood graph; a support vector machine learns from them.
+    """Label propagation along a neighborhood graph, followed by a support vector machine.
 
     Equations, failure modes and costs: ``docs/label-propagation.md``.
 
@@ -3639,11 +3666,11 @@ class LabelPropagation(SemiSupervisedClassifier):
     method : {"harmonic", "spreading", "poisson"}, default="harmonic"
         Harmonic, spreading (local and global consistency) or poisson (for very few labels).
     n_neighbors : int, default=10
-        Nearest neighbors that each row is joined with.
+        Number of nearest neighbors that each row is connected to.
     radius : float, default=0.0
         Joins rows up to this distance instead of nearest neighbors; 0 = nearest neighbors.
     search : {"exact", "approximate"}, default="exact"
-        How nearest neighbors are found: exact, or approximate for very many rows.
+        Nearest-neighbor search: exact, or approximate for very many rows.
     metric : {"euclidean", "cosine"}, default="euclidean"
         Euclidean or cosine.
     edge_weights : {"binary", "heat", "cosine", "local"}, default="local"
@@ -3651,11 +3678,11 @@ class LabelPropagation(SemiSupervisedClassifier):
     width : float, default=0.0
         Width of heat weights; 0 = mean length of an edge.
     alpha : float, default=0.99
-        Spreading: weight of the neighbors of a row against its own label.
+        Spreading: weight of the neighbors of a row relative to its own label.
     mass : bool, default=True
-        Whether the mass of each class is made its ratio; poisson: only if the ratio is not that of the labels.
+        Whether to scale the mass of each class to its ratio; poisson: only if ratio is not labels.
     ratio : "labels", "auto", float or list of float, default="labels"
-        Share of positives among unlabeled rows: a number, labels or auto.
+        Fraction of positives among unlabeled rows: a number, labels or auto.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"}, default="rbf"
         Linear, rbf, poly, sigmoid or precomputed.
     gamma : "scale", "auto" or float, default="scale"
@@ -3672,31 +3699,32 @@ class LabelPropagation(SemiSupervisedClassifier):
         Class weights: balanced (all classes have the same total weight), ratio (n_largest / n_class), or one
         weight per class.
     scale : str or None, default="none"
-        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; None
-        chooses one from the data.
+        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; auto or
+        None chooses one from the data.
     missing_label : scalar, float('nan') or None, default=-1
-        The value in ``y`` that marks a row without a label.
+        Value in ``y`` that marks unlabeled rows.
     compare : bool, default=True
-        Compare with a model of the labels alone (``supervised_score_``), which costs several more trainings.
+        Compare with a model trained on the labeled rows only (``supervised_score_``); this takes several more
+        fits.
     verbose : bool, default=False
         Print progress every second.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        Sorted classes; with two classes, a positive decision value means the second.
+        Sorted classes. With two classes, positive decision values belong to the second.
     transduction_ : ndarray of shape (n_samples,)
-        A label for every training row; given labels are kept.
+        Labels of all training rows; given labels stay as they are.
     transduction_confidence_ : ndarray of shape (n_samples,)
         Confidence of each label, between 0 and 1; not calibrated.
     supervised_score_, semi_supervised_score_ : float
-        Accuracy on held-out labels without and with the unlabeled rows; NaN where a class has too few labels.
+        Accuracy on held-out labels without and with the unlabeled rows; NaN if a class has too few labels.
     n_iter_ : int
         Number of solver steps.
     stop_reason_ : str
-        converged, limit, stalled or interrupted.
+        Reason why training stopped: converged, limit, stalled or interrupted.
     report_ : dict
-        Steps, objective and gap of every decision function, and automatic choices.
+        Steps, objective and gap of each decision function, and parameters that were chosen automatically.
 
     Examples
     --------
@@ -3782,10 +3810,10 @@ class LabelPropagation(SemiSupervisedClassifier):
 
 
 class SequentialMED(SequentialClassifier):
-    """Maximum entropy discrimination, batch after batch in bounded memory.
+    """Sequential maximum entropy discrimination in bounded memory.
 
-    Each batch updates a Gaussian posterior over decision functions; earlier batches are not visited again. ``fit`` learns a
-    table in batches, in the order of its rows, and ``partial_fit`` continues from there.
+    Each batch updates a Gaussian posterior over decision functions; earlier batches are not visited again. ``fit`` learns
+    its rows in batches, in their order, and ``partial_fit`` continues from there.
 
     Equations, failure modes and costs: ``docs/med.md``.
 
@@ -3804,27 +3832,28 @@ class SequentialMED(SequentialClassifier):
     gamma_a : float, default=0.0
         Weight of |f|² as for lapsvm, C = 1/(2·labels·gamma_a); 0 = C and beta.
     loss : {"box", "barrier"}, default="box"
-        Box = hinge, or barrier = the source's, which needs C above 1.
+        Loss of labeled rows: box = hinge, or barrier = log barrier of the source, which needs C above 1.
     form : {"bounded", "exact", "spectral"}, default="bounded"
-        Bounded = columns or landmarks; exact and spectral keep all rows, to compare.
+        Representation of the model: bounded = columns or landmarks; exact and spectral keep all rows, for
+        comparison.
     intercept : {"prior", "free", "none"}, default="prior"
-        The constant: prior = carried on, free = found anew in each batch, none.
+        Intercept: prior = updated by each batch, free = determined from scratch in each batch, or none.
     intercept_variance : float, default=0.0
-        How far a batch may move the constant; 0 = mean of K(x,x).
+        Prior variance of the intercept in each batch; 0 = mean of K(x,x).
     retention : float, default=1.0
-        Share of the earlier batches that is kept before each batch; 1 = all of it.
+        Factor that multiplies the weight of all earlier batches before each batch; 1 disables forgetting.
     n_landmarks : int, default=300
-        Maximum number of landmarks the model is expanded on.
+        Maximum number of landmarks on which the model is expanded.
     batch : int, default=100
-        Rows learned together, in the order of the table.
+        Number of rows per batch, in the order of the table.
     tol : float, default=0.0001
         Largest violation of the optimality conditions of a batch.
     class_weight : "balanced", "ratio", dict or None, default=None
         Class weights: balanced (all classes have the same total weight), ratio (n_largest / n_class), or one
         weight per class.
     scale : str or None, default="none"
-        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; None
-        chooses one from the data.
+        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; auto or
+        None chooses one from the data.
     random_state : int, RandomState instance or None, default=None
         Random seed; None is 1, so that results are reproducible.
     verbose : bool, default=False
@@ -3833,13 +3862,13 @@ class SequentialMED(SequentialClassifier):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        Sorted classes; with two classes, a positive decision value means the second.
+        Sorted classes. With two classes, positive decision values belong to the second.
     n_iter_ : int
         Number of solver steps of the last call.
     stop_reason_ : str
-        converged, limit, stalled or interrupted.
+        Reason why training stopped: converged, limit, stalled or interrupted.
     report_ : dict
-        Report of the last call, and the number of batches.
+        Report of the last call, with the number of batches so far.
 
     Examples
     --------
@@ -3917,10 +3946,10 @@ class SequentialMED(SequentialClassifier):
 
 
 class SequentialLapMED(SequentialSemiSupervisedClassifier):
-    """Maximum entropy discrimination along graphs of the batches, in bounded memory.
+    """Sequential maximum entropy discrimination with Laplacian regularization in bounded memory.
 
-    Like ``SequentialMED``, and the decision function is smooth along a neighborhood graph of each batch, whose rows may be
-    labeled or not. Batches without any label are used too.
+    It extends ``SequentialMED`` by decision functions that are smooth along a neighborhood graph of each batch. Batches may
+    have labeled and unlabeled rows, or only unlabeled rows.
 
     Equations, failure modes and costs: ``docs/med.md``.
 
@@ -3945,21 +3974,22 @@ class SequentialLapMED(SequentialSemiSupervisedClassifier):
     schedule : {"constant", "inverse"}, default="constant"
         Weight of the graphs: constant, or inverse = beta/t for batch t.
     loss : {"box", "barrier"}, default="box"
-        Box = hinge, or barrier = the source's, which needs C above 1.
+        Loss of labeled rows: box = hinge, or barrier = log barrier of the source, which needs C above 1.
     form : {"bounded", "exact", "spectral"}, default="bounded"
-        Bounded = columns or landmarks; exact and spectral keep all rows, to compare.
+        Representation of the model: bounded = columns or landmarks; exact and spectral keep all rows, for
+        comparison.
     intercept : {"prior", "free", "none"}, default="prior"
-        The constant: prior = carried on, free = found anew in each batch, none.
+        Intercept: prior = updated by each batch, free = determined from scratch in each batch, or none.
     intercept_variance : float, default=0.0
-        How far a batch may move the constant; 0 = mean of K(x,x).
+        Prior variance of the intercept in each batch; 0 = mean of K(x,x).
     retention : float, default=1.0
-        Share of the earlier batches that is kept before each batch; 1 = all of it.
+        Factor that multiplies the weight of all earlier batches before each batch; 1 disables forgetting.
     n_neighbors : int, default=0
-        Nearest neighbors that each row is joined with; 0 = max(6, n^(2/(d+2))/2).
+        Number of nearest neighbors per row in the graph; 0 = max(6, n^(2/(d+2))/2).
     radius : float, default=0.0
         Joins rows up to this distance instead of nearest neighbors; 0 = nearest neighbors.
     search : {"exact", "approximate"}, default="exact"
-        How nearest neighbors are found: exact, or approximate for very many rows.
+        Nearest-neighbor search: exact, or approximate for very many rows.
     metric : {"euclidean", "cosine"}, default="euclidean"
         Euclidean or cosine.
     edge_weights : {"binary", "heat", "cosine", "local"}, default="heat"
@@ -3971,21 +4001,22 @@ class SequentialLapMED(SequentialSemiSupervisedClassifier):
     power : int, default=1
         Power of the Laplacian.
     n_landmarks : int, default=300
-        Maximum number of landmarks the model is expanded on.
+        Maximum number of landmarks on which the model is expanded.
     batch : int, default=100
-        Rows learned together, in the order of the table.
+        Number of rows per batch, in the order of the table.
     tol : float, default=0.0001
         Largest violation of the optimality conditions of a batch.
     class_weight : "balanced", "ratio", dict or None, default=None
         Class weights: balanced (all classes have the same total weight), ratio (n_largest / n_class), or one
         weight per class.
     scale : str or None, default="none"
-        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; None
-        chooses one from the data.
+        Scaling that is fitted with the model: none, minmax, standard, range, unit, tfidf or divide=N; auto or
+        None chooses one from the data.
     missing_label : scalar, float('nan') or None, default=-1
-        The value in ``y`` that marks a row without a label.
+        Value in ``y`` that marks unlabeled rows.
     compare : bool, default=True
-        Compare with a model of the labels alone (``supervised_score_``), which costs several more trainings.
+        Compare with a model trained on the labeled rows only (``supervised_score_``); this takes several more
+        fits.
     random_state : int, RandomState instance or None, default=None
         Random seed; None is 1, so that results are reproducible.
     verbose : bool, default=False
@@ -3994,19 +4025,19 @@ class SequentialLapMED(SequentialSemiSupervisedClassifier):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        Sorted classes; with two classes, a positive decision value means the second.
+        Sorted classes. With two classes, positive decision values belong to the second.
     transduction_ : ndarray of shape (n_samples,)
-        A label for every training row; given labels are kept.
+        Labels of all training rows; given labels stay as they are.
     transduction_confidence_ : ndarray of shape (n_samples,)
         Confidence of each label, between 0 and 1; not calibrated.
     supervised_score_, semi_supervised_score_ : float
-        Accuracy on held-out labels without and with the unlabeled rows; NaN where a class has too few labels.
+        Accuracy on held-out labels without and with the unlabeled rows; NaN if a class has too few labels.
     n_iter_ : int
         Number of solver steps of the last call.
     stop_reason_ : str
-        converged, limit, stalled or interrupted.
+        Reason why training stopped: converged, limit, stalled or interrupted.
     report_ : dict
-        Report of the last call, and the number of batches.
+        Report of the last call, with the number of batches so far.
 
     Examples
     --------

@@ -179,7 +179,8 @@ impl Summary<'_> {
     fn choices(&self) -> String {
         let c = &self.trained.classifier;
         let mut words = vec![c.learner.clone(), format!("{} kernel", kernel(c))];
-        if let Some(gamma) = c.params.get("gamma").and_then(ParamValue::as_f64) {
+        let gamma = c.params.get("gamma").and_then(ParamValue::as_f64);
+        if let Some(gamma) = gamma.filter(|_| kernel(c) != "linear") {
             let how = match self.gamma {
                 Some(Gamma::Value(_)) => "",
                 Some(Gamma::Auto) => " (auto)",
@@ -213,6 +214,8 @@ impl Summary<'_> {
 pub fn kernel(c: &Classifier) -> String {
     match &c.model {
         Model::Expansion { kernel, .. } => kernel.name().into(),
+        // the kernel of the parameters is that of the candidates
+        Model::Linear { .. } if c.learner == "auto" => "linear".into(),
         Model::Linear { .. } | Model::Views { .. } => {
             c.params.get("kernel").and_then(ParamValue::as_str).unwrap_or("linear").into()
         }
