@@ -22,9 +22,11 @@ def _is_null(value: Any) -> bool:
 def is_missing(y: np.ndarray, missing_label: Any) -> np.ndarray:
     """Mask of the missing labels.
 
-    These are the labels equal to ``missing_label``; with None, NaN or NA as ``missing_label``, all null values, because pandas
-    replaces None by NaN.
+    These are the labels equal to ``missing_label``; with NaN or NA as ``missing_label``, all null values. With None these are the
+    null values of objects, because pandas replaces None by NaN.
     """
+    if missing_label is None and y.dtype != object:
+        return np.zeros(len(y), dtype=bool)
     if _is_null(missing_label):
         return np.isnan(y) if y.dtype.kind == "f" else np.fromiter(map(_is_null, y), dtype=bool, count=len(y))
     if y.dtype == object:

@@ -89,7 +89,8 @@ def test_transductive_labels_match(model, learner, command_line, tmp_path):
     few = np.where(np.arange(120) < 12, y, -1)
     write(tmp_path / "d.csv", X, np.where(few < 0, "?", few.astype(str)))
     out = tmp_path / "labels.tsv"
-    command(command_line, "label", tmp_path / "d.csv", "--label", "label", "--learner", learner, "--scale", "none", "-o", out)
+    scale = [] if model.scale == "auto" else ["--scale", "none"]
+    command(command_line, "label", tmp_path / "d.csv", "--label", "label", "--learner", learner, "-o", out, *scale)
     table = [line.split("\t") for line in out.read_text().splitlines()[1:]]
     model.fit(X, few)
     assert [int(row[0]) for row in table] == list(model.transduction_)

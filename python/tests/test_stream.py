@@ -503,7 +503,7 @@ def test_invalid_comparisons_are_errors():
         ("per_time", (20, 3600), "None, or N/SECONDS, like 20/3600"),
         ("forget", None, "one of nothing, window=N"),
         ("forget", ("window", 5), "one of nothing, window=N"),
-        ("scale", None, "one of auto, none, minmax"),
+        ("scale", 5, "one of auto, none, minmax"),
         ("novelty", "yes", "True or False"),
         ("novelty", 1, "True or False"),
         ("class_weight", {0: 0.0}, "None, balanced, ratio, or a dict of positive weights by class"),
