@@ -42,7 +42,7 @@ fn a_database_is_never_behind_its_seal() {
             write_files(&scratch, &mixed);
             match contents_of(&scratch) {
                 Ok(contents) => {
-                    assert!((i == j || i == j + 1) && contents == *then, "data {i}, seal {j}")
+                    assert!((i == j || i == j + 1) && contents == *then, "data {i}, seal {j}");
                 }
                 Err(Error::Damaged { .. }) => {
                     assert!(i != j && i != j + 1, "data {i}, seal {j}");

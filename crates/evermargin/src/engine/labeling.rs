@@ -235,6 +235,8 @@ impl Engine {
             self.label_sources.forget();
         }
         let labels = state.memory.len();
+        let chosen = state.memory.labeled().iter().filter(|l| is_chosen(l)).count();
+        self.label_sources.count_chosen(chosen);
         if self.has_many_labels(labels) {
             let had_weights = !self.label_sources.weights().is_empty();
             self.label_sources.clear();
@@ -256,8 +258,7 @@ impl Engine {
                 self.failures.ok::<()>(Step::Source, Err(error));
             };
             let (evidence, counted) = pool.compare(self.params.seed, &failed, watch);
-            let chosen = state.memory.labeled().iter().filter(|l| is_chosen(l));
-            self.label_sources.set(&evidence, (counted, chosen.count()), size, self.batches);
+            self.label_sources.set(&evidence, (counted, chosen), size, self.batches);
             self.label_sources.count_comparison(size);
         }
         self.selection.add_since(start, watch);
@@ -276,7 +277,7 @@ impl Engine {
             _ if self.params.c_inferred == 0.0 || state.classifier.is_none() => false,
             // SEQ-LAPMED learns unlabeled rows through their graph.
             _ if self.params.classifier == ClassifierChoice::SeqLapmed => false,
-            LabelSource::Auto => self.label_sources.teach(state.inferred.is_some()),
+            LabelSource::Auto => self.label_sources.teach(state.inferred.is_some(), state.memory.len()),
             LabelSource::Model => false,
             _ => true,
         };

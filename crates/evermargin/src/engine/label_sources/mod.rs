@@ -199,7 +199,7 @@ impl LabelSources {
         &self.weights
     }
 
-    /// Number of labels in the latest comparison that a query strategy chose. They count less, because the predictions
+    /// Number of remembered labels that a query strategy chose. They count less, because the predictions
     /// of the classifier for such samples are uncertain.
     pub fn chosen_labels(&self) -> usize {
         self.chosen
@@ -235,9 +235,9 @@ impl LabelSources {
     /// Whether the published classifier learns inferred labels; `already` if it has learned some. It does not if a
     /// query strategy chose most of the labels: these lie where the predictions of the classifier are uncertain, which
     /// makes other sources look better than they are.
-    pub(super) fn teach(&self, already: bool) -> bool {
+    pub(super) fn teach(&self, already: bool, labels: usize) -> bool {
         let min = if already { KEPT_SHARE * MIN_TEACHING_WEIGHT } else { MIN_TEACHING_WEIGHT };
-        2 * self.chosen <= self.labels && self.inferred_weight() >= min
+        2 * self.chosen <= labels && self.inferred_weight() >= min
     }
 
     /// Total weight of all sources except the classifier.
@@ -326,6 +326,15 @@ impl LabelSources {
 
     fn leader(&self) -> Option<Source> {
         self.weights.iter().reduce(|best, w| if w.weight > best.weight { w } else { best }).map(|w| w.source)
+    }
+
+    /// Weighs the sources again when the number of labels that a query strategy chose has changed: a comparison made while
+    /// labels were few does not outlive them.
+    pub(super) fn count_chosen(&mut self, chosen: usize) {
+        if chosen != self.chosen && !self.weights.is_empty() {
+            self.chosen = chosen;
+            self.weigh();
+        }
     }
 
     fn weigh(&mut self) {

@@ -62,15 +62,17 @@ fn sources_of_low_weight_are_omitted_when_they_cost_too_much() {
 #[test]
 fn inferred_labels_are_learned_unless_most_labels_were_chosen_by_a_strategy() {
     let mut sources = compared([0.6, 0.55, 0.3], size(200, 20));
-    assert_eq!([sources.teach(false), sources.teach(true)], [true; 2]);
-    sources.chosen = 11;
-    assert_eq!([sources.teach(false), sources.teach(true)], [false; 2]);
+    assert_eq!([sources.teach(false, 20), sources.teach(true, 20)], [true; 2]);
+    let before = sources.inferred_weight();
+    sources.count_chosen(11);
+    assert!(sources.inferred_weight() < before, "the classifier gains weight");
+    assert_eq!([sources.teach(false, 20), sources.teach(true, 20)], [false; 2]);
     let weak = compared([0.3, 0.6, 0.6], size(200, 20));
     assert!((0.03..0.1).contains(&weak.inferred_weight()));
-    assert_eq!([weak.teach(false), weak.teach(true)], [false; 2]);
+    assert_eq!([weak.teach(false, 20), weak.teach(true, 20)], [false; 2]);
     let between = compared([0.5, 0.6, 0.6], size(200, 20));
     assert!((0.1..0.3).contains(&between.inferred_weight()));
-    assert_eq!([between.teach(false), between.teach(true)], [false, true]);
+    assert_eq!([between.teach(false, 20), between.teach(true, 20)], [false, true]);
 }
 
 #[test]
