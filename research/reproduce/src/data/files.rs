@@ -230,7 +230,7 @@ mod tests {
     fn invalid_tables_are_errors() {
         let parse = |text| Numbers::default().parse(text, ' ', 0, |t| t.parse().ok());
         assert!(parse("1 2\n1 x\n").unwrap_err().contains("line 2"));
-        assert!(parse("1 2\n1\n").unwrap_err().contains("instead of 2"));
+        assert!(parse("1 2\n1\n").unwrap_err().contains("expected 2"));
         assert!(Numbers::default().sample(Side::First, |_| true).is_err());
     }
 
