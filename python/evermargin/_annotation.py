@@ -116,7 +116,7 @@ class AnnotationMixin:
         if isinstance(self._engine, DurableEngine):
             self._engine.encoder = encoder
         self._set_ratio(self._engine, encoder)
-        for i, code in zip(ids, codes.tolist()):
+        for i, code in zip(ids, codes.tolist(), strict=True):
             effects = submit(i, code)[-1]
             self._label_encoder = encoder
             self.classes_ = encoder.classes()

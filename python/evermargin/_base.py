@@ -260,7 +260,7 @@ class LargeMarginEstimator(BaseEstimator):
         parts = [self._model.predict(rows(X[i : i + BLOCK_ROWS])) for i in range(0, max(1, X.shape[0]), BLOCK_ROWS)]
         if len(parts) == 1:
             return parts[0]
-        codes, decisions, probabilities = zip(*parts)
+        codes, decisions, probabilities = zip(*parts, strict=True)
         stacked = None if probabilities[0] is None else np.vstack(probabilities)
         return np.concatenate(codes), np.vstack(decisions), stacked
 

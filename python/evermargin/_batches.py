@@ -11,7 +11,7 @@ from sklearn.utils import check_array
 from . import _core
 from ._base import rows
 from ._kernels import gamma_of, kernel_json, similarity, unit_rows, weight
-from ._strategies import sampling_result, top_rows, closeness, checked_count, zeros_if_not_fitted
+from ._strategies import checked_count, closeness, sampling_result, top_rows, zeros_if_not_fitted
 
 #: Number of kernel values per block of the density computation.
 _BLOCK_VALUES = 1_000_000

@@ -1,12 +1,12 @@
 """Types of the extension module: handles, arrays and bytes. The estimators document their meaning."""
 
-from typing import Any, Union
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 #: Samples: a C-ordered float64 array, or (indptr, indices, data, columns) of compressed rows.
-Rows = Union[NDArray[np.float64], tuple[NDArray[np.integer], NDArray[np.integer], NDArray[np.float64], int]]
+Rows: TypeAlias = NDArray[np.float64] | tuple[NDArray[np.integer], NDArray[np.integer], NDArray[np.float64], int]
 
 __version__: str
 
@@ -136,7 +136,7 @@ class Sequential:
     def from_bytes(bytes: bytes) -> Sequential: ...
 
 #: Classes, confidences and label sources of the last batch, and the effects of the event as JSON.
-Effects = tuple[NDArray[np.int64], NDArray[np.float64], list[Union[str, None]], str]
+Effects: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float64], list[str | None], str]
 
 class Engine:
     """The engine of a stream, in memory. Classes are numbers."""
@@ -235,7 +235,7 @@ def relax_exemplars(
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], float]: ...
 
 #: Exemplars, their weights, and the number of rows they represent.
-Summary = tuple[Rows, NDArray[np.float64], int]
+Summary: TypeAlias = tuple[Rows, NDArray[np.float64], int]
 
 def absorb(summary: Summary, settings: str, cap: int, x: Rows) -> Summary: ...
 def merge_summaries(one: Summary, other: Summary, settings: str, cap: int) -> Summary: ...

@@ -106,7 +106,7 @@ def _margins_and_quality(X, y, estimator, cv, random_state):
         )
     X, y = indexable(X, np.asarray(y))
     check_classification_targets(y)
-    classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+    classes, counts = np.unique(y, return_counts=True)
     if len(classes) < 2:
         raise ValueError(f"wrong labels can only be found among two classes or more; found: {classes[0]}")
     folds = _folds(cv, y, classes, counts, random_state)

@@ -10,8 +10,8 @@ import numpy as np
 
 from . import _core
 from ._base import to_json_value
-from ._label_encoder import LabelEncoder
 from ._files import write_whole
+from ._label_encoder import LabelEncoder
 
 if TYPE_CHECKING:
     from typing_extensions import Self

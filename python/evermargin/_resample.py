@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import json
 import numbers
+from typing import Any
 
 import numpy as np
 from scipy import sparse

@@ -251,7 +251,7 @@ class Session:
         names: list[str | None] = [None] * X.shape[0]
         if y is not None:
             has, labels = known_labels(y, missing_label, X.shape[0])
-            for i, label in zip(np.flatnonzero(has), labels):
+            for i, label in zip(np.flatnonzero(has), labels, strict=True):
                 names[i] = class_name(label)
         if self._session.is_empty():
             self._template._begin_session(self._session, X, class_names_of(self._template.class_weight))

@@ -21,13 +21,13 @@ from ._base import (
     from_rows,
     is_whole,
     parameter_error,
-    to_json_value,
     rows,
     seed,
+    to_json_value,
     transactional,
 )
 from ._label_encoder import LabelEncoder
-from ._labels import known_labels, classes_and_codes, check_minus_one
+from ._labels import check_minus_one, classes_and_codes, known_labels
 from ._persistence import PersistenceMixin
 from ._session import DurableEngine, class_label, class_name, class_names_of
 

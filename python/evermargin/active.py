@@ -33,8 +33,8 @@ from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples
 
-from ._labels import is_missing
 from ._batches import density_sampling, diverse_sampling, relaxed_sampling, submod_sampling
+from ._labels import is_missing
 from ._strategies import (
     closeness,
     committee_sampling,

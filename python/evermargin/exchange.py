@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import os
@@ -47,8 +48,8 @@ def _classes(names: list[str]) -> np.ndarray:
             found = [kind(name) for name in names]
         except ValueError:
             continue
-        exact = all(notation(number) == name and math.isfinite(number) for number, name in zip(found, names))
-        if exact and all(a < b for a, b in zip(found, found[1:])) and np.array(found).dtype.kind in "iuf":
+        exact = all(notation(number) == name and math.isfinite(number) for number, name in zip(found, names, strict=True))
+        if exact and all(a < b for a, b in itertools.pairwise(found)) and np.array(found).dtype.kind in "iuf":
             return np.array(found)
     return np.array(names)
 

@@ -253,7 +253,7 @@ class EverMarginClassifier(base.MiniBatchClassifier):
         if not self._labels:
             return {}
         shares = self._class_scores([self._row(x, grow=False)[0]])[0]
-        return dict(zip(self._labels, shares.tolist()))
+        return dict(zip(self._labels, shares.tolist(), strict=True))
 
     def learn_many(self, X: pd.DataFrame, y: pd.Series) -> None:
         """Update the model with the rows of a data frame, in their order.
@@ -267,8 +267,8 @@ class EverMarginClassifier(base.MiniBatchClassifier):
 
         """
         names = list(X.columns)
-        for values, label in zip(X.itertuples(index=False, name=None), y):
-            self.learn_one(dict(zip(names, values)), label)
+        for values, label in zip(X.itertuples(index=False, name=None), y, strict=False):
+            self.learn_one(dict(zip(names, values, strict=True)), label)
 
     def predict_proba_many(self, X: pd.DataFrame) -> pd.DataFrame:
         """Compute class scores of the rows of a data frame.
@@ -288,7 +288,7 @@ class EverMarginClassifier(base.MiniBatchClassifier):
         if not self._labels:
             return pd.DataFrame(index=X.index)
         names = list(X.columns)
-        records = (dict(zip(names, values)) for values in X.itertuples(index=False, name=None))
+        records = (dict(zip(names, values, strict=True)) for values in X.itertuples(index=False, name=None))
         found = [self._row(x, grow=False)[0] for x in records]
         return pd.DataFrame(self._class_scores(found), columns=list(self._labels), index=X.index)
 
