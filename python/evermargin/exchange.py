@@ -5,11 +5,11 @@ from __future__ import annotations
 import itertools
 import json
 import math
-import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn import svm
 from sklearn.utils.validation import check_is_fitted
@@ -19,6 +19,11 @@ from ._base import LargeMarginClassifier, class_names, rows
 from ._estimators import SVC, LinearSVC
 from ._files import write_whole
 from ._stream import NeverEndingClassifier
+
+if TYPE_CHECKING:
+    from typing_extensions import Never
+
+    from ._types import StrPath
 
 __all__ = ["from_libsvm", "from_sklearn", "load", "save", "to_libsvm", "to_onnx"]
 
@@ -35,7 +40,7 @@ class LoadedClassifier(LargeMarginClassifier):
     def __init__(self, probability: bool = False) -> None:
         self.probability = probability
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Never:
         """Raise TypeError, because a model file does not contain an estimator."""
         raise TypeError("a model that was read from a file cannot be fitted; use the original estimator")
 
@@ -83,7 +88,7 @@ def _model(estimator: Any) -> _core.Classifier:
     return estimator._model
 
 
-def save(estimator: LargeMarginClassifier, path: str | os.PathLike) -> None:
+def save(estimator: LargeMarginClassifier, path: StrPath) -> None:
     """Write a classifier to a model file, which the command line can read.
 
     The file contains the model, the class names as texts and the feature names, by which the command line finds the
@@ -115,7 +120,7 @@ def save(estimator: LargeMarginClassifier, path: str | os.PathLike) -> None:
     write_whole(path, model.to_bytes())
 
 
-def load(path: str | os.PathLike) -> LargeMarginClassifier:
+def load(path: StrPath) -> LargeMarginClassifier:
     """Read a classifier from a model file.
 
     Parameters
