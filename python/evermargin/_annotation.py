@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import numbers
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,12 +14,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._labels import known_labels
 from ._session import DurableEngine, truth_value
+from ._stream_state import StreamState
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    from ._core import Effects
 
-class AnnotationMixin:
+
+class AnnotationMixin(StreamState):
     """Methods for queries and answers, for an estimator that wraps an engine."""
 
     def ask(self, n: int | None = None, return_X: bool = False) -> Any:
@@ -44,20 +48,21 @@ class AnnotationMixin:
         """
         check_is_fitted(self)
         n = json.loads(self._engine.params())["queries_per_round"] if n is None else n
-        if not isinstance(n, numbers.Integral) or n < 0:
+        whole = isinstance(n, numbers.Integral)
+        if not whole or n < 0:
             raise ValueError(f"n={n!r}: must be a whole number, 0 or more")
         pending = self._engine.questions()
         self._queried_rows = {i: self._queried_rows[i] for i in pending if i in self._queried_rows}
-        ids = pending[:n]
-        if len(ids) < n:
-            new = self._record_events(self._engine.ask(n - len(ids))[-1])
+        queried = pending[:n]
+        if len(queried) < n:
+            new = self._record_events(self._engine.ask(n - len(queried))[-1])
             if self._batch is not None:
                 self._queried_rows.update((i, self._batch[[i - self._first]]) for i in new)
-            ids = ids + new
-        ids = np.array(ids, dtype=np.int64)
+            queried = queried + new
+        ids = np.array(queried, dtype=np.int64)
         return (ids, self._rows_of(ids)) if return_X else ids
 
-    def _rows_of(self, ids):
+    def _rows_of(self, ids: np.ndarray) -> Any:
         if len(ids) == 0:
             return np.zeros((0, self.n_features_in_)) if self._batch is None else self._batch[:0]
         lost = [i for i in ids.tolist() if i not in self._queried_rows]
@@ -83,15 +88,15 @@ class AnnotationMixin:
         self : object
             The estimator.
         """
-        ids, labels = self._ids_and_labels(ids, labels)
+        samples, classes = self._ids_and_labels(ids, labels)
         pending = set(self._engine.questions())
-        unexpected = [i for i in ids if i not in pending]
-        if unexpected or len(set(ids)) < len(ids):
+        unexpected = [i for i in samples if i not in pending]
+        if unexpected or len(set(samples)) < len(samples):
             raise ValueError(
-                f"samples {unexpected or ids} are not asked about, have an answer already or are listed twice; "
+                f"samples {unexpected or samples} are not asked about, have an answer already or are listed twice; "
                 "ask() returns the pending queries, correct(id, label) changes an answer"
             )
-        return self._submit_labels(self._engine.answer, ids, labels)
+        return self._submit_labels(self._engine.answer, samples, classes)
 
     def correct(self, id: int, label: Any) -> Self:
         """Change the class of a sample that has a label.
@@ -110,13 +115,13 @@ class AnnotationMixin:
         """
         return self._submit_labels(self._engine_or_error().correct, *self._ids_and_labels(id, label))
 
-    def _submit_labels(self, submit, ids, labels):
+    def _submit_labels(self, submit: Callable[[int, int], Effects], ids: list[int], labels: np.ndarray) -> Self:
         encoder = self._label_encoder.copy()
         codes = encoder.codes(labels)
         if isinstance(self._engine, DurableEngine):
             self._engine.encoder = encoder
         self._set_ratio(self._engine, encoder)
-        for i, code in zip(ids, codes.tolist()):
+        for i, code in zip(ids, codes.tolist(), strict=True):
             effects = submit(i, code)[-1]
             self._label_encoder = encoder
             self.classes_ = encoder.classes()
@@ -125,7 +130,7 @@ class AnnotationMixin:
         self._update_labels()
         return self
 
-    def _set_label(self, i, code):
+    def _set_label(self, i: int, code: int) -> None:
         if 0 <= i - self._first < len(self._codes):
             self._codes[i - self._first] = code
             self.sources_[i - self._first] = "given" if code >= 0 else None
@@ -163,7 +168,7 @@ class AnnotationMixin:
         """
         return self._submit_each(self._engine_or_error().compare, ids)
 
-    def _submit_each(self, submit, ids):
+    def _submit_each(self, submit: Callable[[int], Effects], ids: ArrayLike) -> Self:
         for i in _sample_ids(ids):
             self._record_events(submit(i)[-1])
         return self
@@ -183,11 +188,11 @@ class AnnotationMixin:
             class is queried, to be answered by ``answer``.
         """
         engine = self._engine_or_error()
-        ids = _sample_ids(ids)
+        samples = _sample_ids(ids)
         pending = set(engine.questions())
-        if unexpected := [i for i in ids if i not in pending]:
+        if unexpected := [i for i in samples if i not in pending]:
             raise ValueError(f"samples {unexpected} are not asked about; their queries may have expired or been answered")
-        found = [json.loads(engine.reference(i)) for i in ids]
+        found = [json.loads(engine.reference(i)) for i in samples]
         return [r and {"sample": r["sample"], "class": self._label_encoder.label(int(r["class"]))} for r in found]
 
     def relate(self, a: int, b: int, same: bool) -> Self:
@@ -249,22 +254,22 @@ class AnnotationMixin:
         self._update_labels()
         return self
 
-    def _ids_and_labels(self, ids, labels):
+    def _ids_and_labels(self, ids: ArrayLike, labels: ArrayLike) -> tuple[list[int], np.ndarray]:
         self._engine_or_error()
-        ids = _sample_ids(ids)
-        labels = np.atleast_1d(np.asarray(labels))
-        has, known = known_labels(labels, self.missing_label, len(labels))
-        if len(ids) != len(labels) or not has.all():
+        samples = _sample_ids(ids)
+        given = np.atleast_1d(np.asarray(labels))
+        has, known = known_labels(given, self.missing_label, len(given))
+        if len(samples) != len(given) or not has.all():
             raise ValueError(
-                f"{len(ids)} samples, {int(has.sum())} labels: every sample needs one; skip(ids) leaves queries unanswered"
+                f"{len(samples)} samples, {int(has.sum())} labels: every sample needs one; skip(ids) leaves queries unanswered"
             )
-        return ids, known
+        return samples, known
 
 
-def _sample_ids(ids):
-    ids = np.atleast_1d(np.asarray(ids))
-    if ids.size and ids.dtype.kind not in "iu":
-        raise ValueError(f"sample ids must be whole numbers, not {ids.dtype}")
-    if np.any(ids < 0):
-        raise ValueError(f"sample {ids.min()} does not exist")
-    return ids.tolist()
+def _sample_ids(ids: ArrayLike) -> list[int]:
+    found = np.atleast_1d(np.asarray(ids))
+    if found.size and found.dtype.kind not in "iu":
+        raise ValueError(f"sample ids must be whole numbers, not {found.dtype}")
+    if np.any(found < 0):
+        raise ValueError(f"sample {found.min()} does not exist")
+    return found.tolist()

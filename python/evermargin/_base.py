@@ -10,7 +10,7 @@ import numbers
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from ._core import Rows
+
+#: Type of a method, which a decorator does not change.
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 #: Training options that are not parameters of a learner.
 TRAIN_OPTIONS = frozenset({"class_weight", "scale", "multi", "probability", "threshold", "compare"})
@@ -58,6 +61,10 @@ def rows(X: Any) -> Rows:
     return X.indptr, X.indices, X.data, X.shape[1]
 
 
+@overload
+def from_rows(parts: Rows) -> np.ndarray | sparse.csr_array: ...
+@overload
+def from_rows(parts: None) -> None: ...
 def from_rows(parts: Rows | None) -> np.ndarray | sparse.csr_array | None:
     """Convert a matrix of the core to a numpy or scipy array."""
     if parts is None or isinstance(parts, np.ndarray):
@@ -66,11 +73,11 @@ def from_rows(parts: Rows | None) -> np.ndarray | sparse.csr_array | None:
     return sparse.csr_array((data, indices, indptr), shape=(len(indptr) - 1, columns))
 
 
-def transactional(learn: Callable) -> Callable:
+def transactional(learn: Method) -> Method:
     """Decorate a method so that the estimator stays unchanged if the method fails or is interrupted."""
 
     @functools.wraps(learn)
-    def safely(self, *args, **kwargs):
+    def safely(self: Any, *args: Any, **kwargs: Any) -> Any:
         before = dict(vars(self))
         try:
             return learn(self, *args, **kwargs)
@@ -79,7 +86,13 @@ def transactional(learn: Callable) -> Callable:
             vars(self).update(before)
             raise
 
-    return safely
+    return cast(Method, safely)
+
+
+def available_when(check: Callable[[Any], bool]) -> Callable[[Method], Method]:
+    """Decorate a method that objects have if ``check`` holds: ``available_if`` of scikit-learn, with types."""
+    decorator: Callable[[Method], Method] = available_if(check)
+    return decorator
 
 
 def parameter_error(name: str, value: Any, allowed: str) -> _core.ParameterError:
@@ -260,7 +273,7 @@ class LargeMarginEstimator(BaseEstimator):
         parts = [self._model.predict(rows(X[i : i + BLOCK_ROWS])) for i in range(0, max(1, X.shape[0]), BLOCK_ROWS)]
         if len(parts) == 1:
             return parts[0]
-        codes, decisions, probabilities = zip(*parts)
+        codes, decisions, probabilities = zip(*parts, strict=True)
         stacked = None if probabilities[0] is None else np.vstack(probabilities)
         return np.concatenate(codes), np.vstack(decisions), stacked
 
@@ -372,7 +385,7 @@ class LargeMarginClassifier(ClassifierMixin, LargeMarginEstimator):
         codes = self._raw_predictions(X)[0]
         return self.classes_[codes]
 
-    @available_if(lambda self: bool(getattr(self, "probability", None)))
+    @available_when(lambda self: bool(getattr(self, "probability", None)))
     def predict_proba(self, X: Any) -> np.ndarray:
         """Predict class probabilities, calibrated on held-out rows. Requires ``probability``.
 
@@ -396,7 +409,7 @@ class SemiSupervisedClassifier(LargeMarginClassifier):
     """Base class of the classifiers that also learn from unlabeled rows."""
 
     @transactional
-    def fit(self, X: Any, y: ArrayLike) -> Self:  # type: ignore[override]
+    def fit(self, X: Any, y: ArrayLike) -> Self:  # type: ignore[override] # unlabeled rows have no weights
         """Fit the model to labeled and unlabeled samples.
 
         Parameters

@@ -3,33 +3,38 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.utils import check_array
 
 from . import _core
 from ._base import rows
 from ._kernels import gamma_of, kernel_json, similarity, unit_rows, weight
-from ._strategies import sampling_result, top_rows, closeness, checked_count, zeros_if_not_fitted
+from ._strategies import checked_count, closeness, sampling_result, top_rows, zeros_if_not_fitted
+
+if TYPE_CHECKING:
+    from ._types import RandomStateLike, Sampled
 
 #: Number of kernel values per block of the density computation.
 _BLOCK_VALUES = 1_000_000
 
 
-def _samples(X):
+def _samples(X: Any) -> Any:
     return check_array(X, accept_sparse="csr", dtype=np.float64, order="C")
 
 
 def diverse_sampling(
-    estimator,
-    X,
+    estimator: Any,
+    X: Any,
     n_instances: int = 1,
-    random_state=None,
+    random_state: RandomStateLike = None,
     return_metrics: bool = False,
     kernel: str = "rbf",
     gamma: float | str = "scale",
-):
+) -> Sampled:
     """Choose rows inside the margin that represent the other rows inside the margin.
 
     Maximizes the sum, over the rows inside the margin, of (1 - closeness) times the similarity to the most
@@ -76,13 +81,13 @@ def diverse_sampling(
 
 
 def submod_sampling(
-    estimator,
-    X,
+    estimator: Any,
+    X: Any,
     n_instances: int = 1,
-    random_state=None,
+    random_state: RandomStateLike = None,
     return_metrics: bool = False,
-    X_labeled=None,
-    y_labeled=None,
+    X_labeled: Any = None,
+    y_labeled: ArrayLike | None = None,
     kernel: str = "rbf",
     gamma: float | str = "scale",
     diversity: float | str = "auto",
@@ -90,7 +95,7 @@ def submod_sampling(
     density: float | str = "auto",
     seek: str = "outliers",
     relaxed: bool = False,
-):
+) -> Sampled:
     """Choose rows between or far from the labeled rows and dissimilar to each other (SUBMOD-ACTV).
 
     The method of Emara (2012), chapter V, for two classes. It uses labeled rows and the kernel K, but no
@@ -156,8 +161,13 @@ def submod_sampling(
 
 
 def relaxed_sampling(
-    estimator, X, n_instances: int = 1, random_state=None, return_metrics: bool = False, **options
-):
+    estimator: Any,
+    X: Any,
+    n_instances: int = 1,
+    random_state: RandomStateLike = None,
+    return_metrics: bool = False,
+    **options: Any,
+) -> Sampled:
     """Choose rows by the rounded convex relaxation of :func:`submod_sampling` (QP-ACTV).
 
     For small pools, to check :func:`submod_sampling`.
@@ -192,7 +202,7 @@ def relaxed_sampling(
     return submod_sampling(estimator, X, n_instances, random_state, return_metrics, relaxed=True, **options)
 
 
-def _signs(estimator, X, X_labeled, y_labeled):
+def _signs(estimator: Any, X: Any, X_labeled: Any, y_labeled: ArrayLike | None) -> tuple[Any, np.ndarray]:
     """Labeled rows, and a sign (-1 or 1) for each."""
     if (X_labeled is None) != (y_labeled is None):
         raise ValueError("give both X_labeled and y_labeled, or neither")
@@ -214,7 +224,7 @@ def _signs(estimator, X, X_labeled, y_labeled):
     return known, 2.0 * codes.reshape(-1) - 1.0
 
 
-def _like(rows_, X):
+def _like(rows_: Any, X: Any) -> Any:
     """Convert rows to the format of ``X``: dense or sparse."""
     if sparse.issparse(X):
         return sparse.csr_array(rows_)
@@ -222,15 +232,15 @@ def _like(rows_, X):
 
 
 def density_sampling(
-    estimator,
-    X,
+    estimator: Any,
+    X: Any,
     n_instances: int = 1,
-    random_state=None,
+    random_state: RandomStateLike = None,
     return_metrics: bool = False,
     beta: float = 1.0,
     kernel: str = "rbf",
     gamma: float | str = "local",
-):
+) -> Sampled:
     """Choose uncertain rows in dense regions: uncertainty times (mean similarity to the pool) ** ``beta``.
 
     Parameters
@@ -278,7 +288,7 @@ def density_sampling(
     return sampling_result(top_rows(utility, n_instances, random_state), utility, return_metrics)
 
 
-def _density(X, kernel, gamma):
+def _density(X: Any, kernel: str, gamma: float | str) -> np.ndarray:
     """Mean similarity of each row to all rows."""
     if isinstance(gamma, str) and gamma == "local":
         gamma = 10.0 * gamma_of("scale", X)

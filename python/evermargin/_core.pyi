@@ -1,12 +1,12 @@
 """Types of the extension module: handles, arrays and bytes. The estimators document their meaning."""
 
-from typing import Any, Union
+from typing import Any, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 #: Samples: a C-ordered float64 array, or (indptr, indices, data, columns) of compressed rows.
-Rows = Union[NDArray[np.float64], tuple[NDArray[np.integer], NDArray[np.integer], NDArray[np.float64], int]]
+Rows: TypeAlias = NDArray[np.float64] | tuple[NDArray[np.integer], NDArray[np.integer], NDArray[np.float64], int]
 
 __version__: str
 
@@ -57,6 +57,7 @@ def fit(
     verbose: bool = False,
 ) -> Training: ...
 
+@final
 class Training:
     classifier: Classifier
     notes: list[str]
@@ -65,6 +66,7 @@ class Training:
         self,
     ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]] | None: ...
 
+@final
 class Classifier:
     classes: list[str]
     learner: str
@@ -98,6 +100,7 @@ class Classifier:
     def coef(self) -> NDArray[np.float64] | None: ...
     def bias(self) -> NDArray[np.float64]: ...
 
+@final
 class Checkpoint:
     """State of an online learner, from which training can be resumed."""
 
@@ -117,8 +120,9 @@ class Checkpoint:
     ) -> tuple[Training, Checkpoint]: ...
     def to_bytes(self) -> bytes: ...
     @staticmethod
-    def from_bytes(bytes: bytes) -> Checkpoint: ...
+    def from_bytes(bytes: bytes, allow_other_cpu: bool = False) -> Checkpoint: ...
 
+@final
 class Sequential:
     """State of a sequential learner, from which training can be resumed."""
 
@@ -133,11 +137,12 @@ class Sequential:
     def variance(self, x: Rows) -> NDArray[np.float64]: ...
     def to_bytes(self) -> bytes: ...
     @staticmethod
-    def from_bytes(bytes: bytes) -> Sequential: ...
+    def from_bytes(bytes: bytes, allow_other_cpu: bool = False) -> Sequential: ...
 
 #: Classes, confidences and label sources of the last batch, and the effects of the event as JSON.
-Effects = tuple[NDArray[np.int64], NDArray[np.float64], list[Union[str, None]], str]
+Effects: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float64], list[str | None], str]
 
+@final
 class Engine:
     """The engine of a stream, in memory. Classes are numbers."""
 
@@ -163,10 +168,11 @@ class Engine:
     def questions(self) -> list[int]: ...
     def to_bytes(self, about: str = "") -> bytes: ...
     @staticmethod
-    def from_bytes(bytes: bytes) -> Engine: ...
+    def from_bytes(bytes: bytes, allow_other_cpu: bool = False) -> Engine: ...
     @staticmethod
     def with_about(bytes: bytes) -> tuple[Engine, str]: ...
 
+@final
 class Session:
     """An engine whose events are stored on disk before they take effect. Classes are names."""
 
@@ -208,6 +214,7 @@ class Session:
     def exemplars(self) -> tuple[Rows, NDArray[np.float64]] | None: ...
     def labels(self) -> list[tuple[int, str]]: ...
 
+@final
 class Predictor:
     """A classifier prepared for many predictions of few rows."""
 
@@ -222,10 +229,10 @@ def diverse_batch(
     x: Rows, closeness: NDArray[np.float64], kernel: str, count: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]: ...
 def submod_batch(
-    x: Rows, labeled: Rows, signs: NDArray, settings: str, count: int
+    x: Rows, labeled: Rows, signs: NDArray[np.float64], settings: str, count: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]: ...
 def relaxed_batch(
-    x: Rows, labeled: Rows, signs: NDArray, settings: str, count: int, tolerance: float, max_steps: int
+    x: Rows, labeled: Rows, signs: NDArray[np.float64], settings: str, count: int, tolerance: float, max_steps: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], float]: ...
 def choose_exemplars(
     x: Rows, settings: str, count: int
@@ -235,9 +242,9 @@ def relax_exemplars(
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], float]: ...
 
 #: Exemplars, their weights, and the number of rows they represent.
-Summary = tuple[Rows, NDArray[np.float64], int]
+Summary: TypeAlias = tuple[Rows, NDArray[np.float64], int]
 
 def absorb(summary: Summary, settings: str, cap: int, x: Rows) -> Summary: ...
 def merge_summaries(one: Summary, other: Summary, settings: str, cap: int) -> Summary: ...
-def smote(x: Rows, rows: NDArray, kernel: str, k: int, per_row: int, seed: int) -> Rows: ...
-def virtual_points(x: Rows, positive: NDArray, settings: str) -> Rows | None: ...
+def smote(x: Rows, rows: NDArray[np.int64], kernel: str, k: int, per_row: int, seed: int) -> Rows: ...
+def virtual_points(x: Rows, positive: NDArray[np.bool_], settings: str) -> Rows | None: ...

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import json
 import numbers
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _core
-from ._base import from_rows, rows
+from ._base import available_when, from_rows, rows
 from ._kernels import kernel_of, similarity, weight
+
+if TYPE_CHECKING:
+    from scipy import sparse
+    from typing_extensions import Self
+
+    from ._core import Summary
+    from ._types import Kernel
 
 #: Maximum number of steps of the convex relaxation.
 _MAX_STEPS = 10_000_000
 
 
-def _supports_streams(selector):
+def _supports_streams(selector: ExemplarSelector) -> bool:
     if selector.method == "qp":
         raise AttributeError("method='qp' needs all rows at once: use fit, or method='submod'")
     return True
@@ -88,6 +93,13 @@ class ExemplarSelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     (40, 2)
     """
 
+    exemplars_: np.ndarray | sparse.csr_array
+    exemplar_indices_: np.ndarray
+    weights_: np.ndarray
+    score_: float
+    n_samples_seen_: int
+    _kernel: Kernel
+
     def __init__(
         self,
         n_exemplars: int = 100,
@@ -112,7 +124,7 @@ class ExemplarSelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self.tol = tol
         self.random_state = random_state
 
-    def fit(self, X, y=None) -> ExemplarSelector:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Select exemplars from the rows of ``X``; earlier rows are forgotten.
 
         Parameters
@@ -139,8 +151,8 @@ class ExemplarSelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self.n_samples_seen_ = X.shape[0]
         return self
 
-    @available_if(_supports_streams)
-    def partial_fit(self, X, y=None) -> ExemplarSelector:
+    @available_when(_supports_streams)
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Update the exemplars with more rows of a stream.
 
         A row that is dropped adds its weight to the exemplar most similar to it.
@@ -168,7 +180,7 @@ class ExemplarSelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self._set_summary(_core.absorb(summary, self._settings(), max_exemplars, rows(X)))
         return self
 
-    def merge(self, other: ExemplarSelector) -> ExemplarSelector:
+    def merge(self, other: ExemplarSelector) -> Self:
         """Add the exemplars of another selector, which was fitted on other rows.
 
         Parameters
@@ -192,7 +204,7 @@ class ExemplarSelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self._set_summary(_core.merge_summaries(self._summary(), other._summary(), self._settings(), self._max_exemplars()))
         return self
 
-    def transform(self, X) -> np.ndarray:
+    def transform(self, X: Any) -> np.ndarray:
         """Compute the similarity of samples to the exemplars: one feature per exemplar.
 
         Parameters
@@ -209,7 +221,7 @@ class ExemplarSelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=False)
         return similarity(X, self.exemplars_, self._kernel)
 
-    def _max_exemplars(self):
+    def _max_exemplars(self) -> int:
         whole = isinstance(self.n_exemplars, numbers.Integral) and not isinstance(self.n_exemplars, bool)
         if not whole or self.n_exemplars < 1:
             raise ValueError(f"n_exemplars={self.n_exemplars!r}: must be a whole number from 1 on")
@@ -217,7 +229,7 @@ class ExemplarSelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             raise ValueError(f"method={self.method!r}: must be 'submod', 'qp' or 'facility'")
         return int(self.n_exemplars)
 
-    def _settings(self):
+    def _settings(self) -> str:
         objective = "facility-location" if self.method == "facility" else "exemplars"
         return json.dumps(
             {
@@ -228,15 +240,15 @@ class ExemplarSelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             }
         )
 
-    def _summary(self):
+    def _summary(self) -> Summary:
         """The summary that the core continues from: exemplars, weights and number of samples."""
         return rows(self.exemplars_), self.weights_, int(self.n_samples_seen_)
 
-    def _set_summary(self, summary):
+    def _set_summary(self, summary: Summary) -> None:
         parts, self.weights_, self.n_samples_seen_ = summary
         self.exemplars_ = from_rows(parts)
         for name in ("exemplar_indices_", "score_"):
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
 
     @property
     def gamma_(self) -> float | None:
@@ -245,10 +257,10 @@ class ExemplarSelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return self._kernel.get("gamma")
 
     @property
-    def _n_features_out(self):
+    def _n_features_out(self) -> int:
         return self.exemplars_.shape[0]
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ._base import parameter_error, rows
+
+if TYPE_CHECKING:
+    from ._session import StreamEngine
+    from ._types import Label
 
 #: Decision value of a class without any label so far.
 UNSEEN_DECISION = -1e100
@@ -18,9 +23,12 @@ class LabelEncoder:
     A label that occurs only in ``class_weight`` has a number, but is no class until it appears in the data.
     """
 
-    def __init__(self, class_weight=None):
-        self._labels, self._numbers, self._seen = [], {}, set()
-        self.weights, self.shares = {}, []
+    def __init__(self, class_weight: dict[Any, float] | str | None = None) -> None:
+        self._labels: list[Label] = []
+        self._numbers: dict[Label, int] = {}
+        self._seen: set[int] = set()
+        self.weights: dict[str, float] = {}
+        self.shares: list[float] = []
         if isinstance(class_weight, dict):
             for label, weight in class_weight.items():
                 self.weights[str(self._number(label))] = weight
@@ -28,13 +36,13 @@ class LabelEncoder:
             allowed = "None, balanced, ratio, or a dict of positive weights by class"
             raise parameter_error("class_weight", class_weight, allowed)
 
-    def copy(self):
+    def copy(self) -> LabelEncoder:
         other = LabelEncoder()
         other._labels, other._numbers, other._seen = self._labels[:], dict(self._numbers), set(self._seen)
         other.weights, other.shares = self.weights, self.shares
         return other
 
-    def _number(self, label):
+    def _number(self, label: Any) -> int:
         label = label.item() if isinstance(label, np.generic) else label
         if not isinstance(label, (str, int, float)):
             raise ValueError(f"label {label!r}: must be a text or a number, so that it can be stored in a file")
@@ -43,7 +51,7 @@ class LabelEncoder:
             self._labels.append(label)
         return self._numbers[label]
 
-    def codes(self, labels):
+    def codes(self, labels: np.ndarray) -> np.ndarray:
         """Class numbers of labels; the labels become classes."""
         found, places = np.unique(labels, return_inverse=True)
         numbers_of = np.array([self._number(label) for label in found], dtype=np.int64)
@@ -51,14 +59,14 @@ class LabelEncoder:
         self.classes()  # raises an error for labels of different kinds
         return numbers_of[places] if len(found) else np.zeros(0, dtype=np.int64)
 
-    def label(self, code):
+    def label(self, code: int) -> Label:
         return self._labels[code]
 
-    def code(self, label):
+    def code(self, label: Label) -> int:
         """Class number of a known label."""
         return self._numbers[label]
 
-    def classes(self):
+    def classes(self) -> np.ndarray:
         """Sorted classes seen so far."""
         seen = [self._labels[c] for c in self._seen]
         try:
@@ -67,17 +75,17 @@ class LabelEncoder:
             kinds = ", ".join(sorted({type(label).__name__ for label in seen}))
             raise ValueError(f"labels of different kinds ({kinds}) cannot be classes of one stream") from None
 
-    def places(self):
+    def places(self) -> dict[int, int]:
         """Index of each class number among the sorted classes."""
         order = {label: place for place, label in enumerate(self.classes().tolist())}
         return {c: order[self._labels[c]] for c in self._seen}
 
-    def translate(self, note):
+    def translate(self, note: str) -> str:
         """Replace the class number in a note of the engine by the label."""
         number = re.fullmatch(r"class (\d+) is new", note)
         return f"class {self._labels[int(number[1])]} is new" if number else note
 
-    def decisions(self, engine, X):
+    def decisions(self, engine: StreamEngine, X: Any) -> np.ndarray:
         """Decision values in the order of the sorted classes."""
         places, classifier = self.places(), engine.classifier()
         if classifier is None:
@@ -93,11 +101,11 @@ class LabelEncoder:
             return np.where(f[:, 1] == UNSEEN_DECISION, -1.0, f[:, 1])
         return f[:, 0] if len(places) == 1 else f
 
-    def saved(self):
+    def saved(self) -> dict[str, Any]:
         return {"labels": self._labels, "met": sorted(self._seen), "weights": self.weights, "shares": self.shares}
 
     @classmethod
-    def restored(cls, saved):
+    def restored(cls, saved: dict[str, Any]) -> LabelEncoder:
         encoder = cls()
         encoder._labels = list(saved["labels"])
         encoder._numbers = {label: number for number, label in enumerate(encoder._labels)}

@@ -92,4 +92,5 @@ def classes_and_codes(y: Any, missing_label: Any, n_samples: int) -> tuple[np.nd
 
 
 def _is_minus_one(value: Any) -> bool:
-    return isinstance(value, numbers.Number) and value == -1
+    number = isinstance(value, numbers.Number)
+    return number and bool(value == -1)

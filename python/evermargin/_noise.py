@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import expit
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold, check_cv
@@ -12,10 +15,19 @@ from sklearn.utils.validation import indexable
 
 from ._estimators import LASVMClassifier
 
+if TYPE_CHECKING:
+    from ._types import RandomStateLike, Sampled
+
 
 def find_label_issues(
-    X, y, estimator=None, cv=5, random_state=None, return_scores: bool = False, threshold: float = 0.0
-):
+    X: Any,
+    y: ArrayLike,
+    estimator: Any = None,
+    cv: Any = 5,
+    random_state: RandomStateLike = None,
+    return_scores: bool = False,
+    threshold: float = 0.0,
+) -> Sampled:
     """Find rows that are probably mislabeled, the most suspect first.
 
     Each row is scored by a classifier that was trained without it. A row is a suspect if its margin with
@@ -63,7 +75,9 @@ def find_label_issues(
     return (suspects, quality) if return_scores else suspects
 
 
-def label_quality(X, y, estimator=None, cv=5, random_state=None) -> np.ndarray:
+def label_quality(
+    X: Any, y: ArrayLike, estimator: Any = None, cv: Any = 5, random_state: RandomStateLike = None
+) -> np.ndarray:
     """Score how well each label fits its row, by a classifier that was trained without the row.
 
     Parameters
@@ -97,23 +111,25 @@ def label_quality(X, y, estimator=None, cv=5, random_state=None) -> np.ndarray:
     return _margins_and_quality(X, y, estimator, cv, random_state)[1]
 
 
-def _margins_and_quality(X, y, estimator, cv, random_state):
+def _margins_and_quality(
+    X: Any, y: ArrayLike, estimator: Any, cv: Any, random_state: RandomStateLike
+) -> tuple[np.ndarray, np.ndarray]:
     """Margin of each held-out row with respect to its label, and the quality of the label."""
     if estimator is None:
         X, y = check_X_y(X, y, accept_sparse="csr", dtype=np.float64)
         estimator = LASVMClassifier(
             loss="ramp", scale="standard", multi="one-vs-rest", random_state=_seed_or_default(random_state)
         )
-    X, y = indexable(X, np.asarray(y))
-    check_classification_targets(y)
-    classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+    X, labels = indexable(X, np.asarray(y))
+    check_classification_targets(labels)
+    classes, counts = np.unique(labels, return_counts=True)
     if len(classes) < 2:
         raise ValueError(f"wrong labels can only be found among two classes or more; found: {classes[0]}")
-    folds = _folds(cv, y, classes, counts, random_state)
-    margin, quality = np.full(len(y), np.nan), np.full(len(y), np.nan)
-    for train, test in folds.split(X, y):
-        model = clone(estimator).fit(_safe_indexing(X, train), y[train])
-        margin[test], quality[test] = _margins(model, _safe_indexing(X, test), y[test])
+    folds = _folds(cv, labels, classes, counts, random_state)
+    margin, quality = np.full(len(labels), np.nan), np.full(len(labels), np.nan)
+    for train, test in folds.split(X, labels):
+        model = clone(estimator).fit(_safe_indexing(X, train), labels[train])
+        margin[test], quality[test] = _margins(model, _safe_indexing(X, test), labels[test])
     if np.isnan(margin).any():
         raise ValueError(
             "cv must hold out every row; use a splitter into disjoint folds, such as StratifiedKFold"
@@ -121,11 +137,11 @@ def _margins_and_quality(X, y, estimator, cv, random_state):
     return margin, quality
 
 
-def _seed_or_default(random_state):
+def _seed_or_default(random_state: RandomStateLike) -> int | np.random.RandomState:
     return 1 if random_state is None else random_state
 
 
-def _folds(cv, y, classes, counts, random_state):
+def _folds(cv: Any, y: np.ndarray, classes: np.ndarray, counts: np.ndarray, random_state: RandomStateLike) -> Any:
     if not isinstance(cv, int):
         return check_cv(cv, y, classifier=True)
     if counts.min() < cv:
@@ -134,7 +150,7 @@ def _folds(cv, y, classes, counts, random_state):
     return StratifiedKFold(cv, shuffle=True, random_state=_seed_or_default(random_state))
 
 
-def _margins(model, X, y):
+def _margins(model: Any, X: Any, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Margins of the labels over the best other class, and the qualities of the labels."""
     if not np.isin(y, model.classes_).all():
         raise ValueError("a fold holds out all rows of a class: use a stratified splitter or a smaller cv")

@@ -56,6 +56,7 @@ class OnlineClassifier(LargeMarginClassifier):
     """Base class of classifiers with one online learner of the core per value of ``loss``."""
 
     _variants: ClassVar[dict[str, str]] = {}
+    _checkpoint: _core.Checkpoint | None
 
     def _name(self) -> str:
         if not isinstance(self.loss, str) or self.loss not in self._variants:
@@ -92,23 +93,21 @@ class OnlineClassifier(LargeMarginClassifier):
             The estimator.
         """
         self._check_no_held_out_options()
-        first = getattr(self, "_checkpoint", None) is None
+        before: _core.Checkpoint | None = getattr(self, "_checkpoint", None)
+        first = before is None
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, order="C", reset=first)
         check_classification_targets(y)
-        classes = declared_classes(self, classes)
-        codes = codes_among(y, classes)
+        known = declared_classes(self, classes)
+        codes = codes_among(np.asarray(y), known)
+        weights: np.ndarray | None = None
         if sample_weight is not None:
-            sample_weight = _check_sample_weight(
-                sample_weight, X, dtype=np.float64, ensure_non_negative=True
-            )
-            present = sample_weight > 0
-            X, codes, sample_weight = X[present], codes[present], sample_weight[present]
+            weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+            present = weights > 0
+            X, codes, weights = X[present], codes[present], weights[present]
         with self._python_names():
-            state = self._checkpoint if not first else self._begin(X, classes)
-            training, after = state.partial_fit(
-                rows(X), codes, sample_weight, seed(self.random_state), bool(self.verbose)
-            )
-        self.classes_ = classes
+            state = self._begin(X, known) if before is None else before
+            training, after = state.partial_fit(rows(X), codes, weights, seed(self.random_state), bool(self.verbose))
+        self.classes_ = known
         super()._set_training(training)
         self._checkpoint = after
         return self

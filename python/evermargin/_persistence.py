@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import json
-import os
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from . import _core
 from ._base import to_json_value
-from ._label_encoder import LabelEncoder
 from ._files import write_whole
+from ._label_encoder import LabelEncoder
+from ._stream_state import StreamState
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    from ._types import StrPath
 
-class PersistenceMixin:
+
+class PersistenceMixin(StreamState):
     """Methods that save and load an estimator that wraps an engine."""
 
     def to_bytes(self) -> bytes:
@@ -61,9 +63,9 @@ class PersistenceMixin:
         self : object
             The restored estimator.
         """
-        engine, about = _core.Engine.with_about(state)
+        engine, text = _core.Engine.with_about(state)
         try:
-            about = json.loads(about)
+            about = json.loads(text)
             params = about["params"]
             if isinstance(params["class_weight"], dict):
                 params["class_weight"] = dict(map(tuple, params["class_weight"]["pairs"]))
@@ -85,7 +87,7 @@ class PersistenceMixin:
         self._update_labels()
         return self
 
-    def save(self, path: str | os.PathLike) -> None:
+    def save(self, path: StrPath) -> None:
         """Write the state to a file atomically.
 
         Parameters
@@ -96,7 +98,7 @@ class PersistenceMixin:
         write_whole(path, self.to_bytes())
 
     @classmethod
-    def load(cls, path: str | os.PathLike) -> Self:
+    def load(cls, path: StrPath) -> Self:
         """Restore an estimator from a file that ``save`` wrote.
 
         Parameters

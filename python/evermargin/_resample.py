@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import json
 import numbers
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
@@ -16,15 +16,21 @@ from sklearn.utils.validation import validate_data
 
 from . import _core
 from ._base import from_rows, rows
-from ._kernels import kernel_of
+from ._kernels import is_number, kernel_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from ._types import RandomStateLike
 
 
 class _Sampler(BaseEstimator):
     """Base class of the samplers, which append synthetic rows to the data."""
 
     _sampler_type = "over-sampling"
+    random_state: RandomStateLike
 
-    def fit(self, X, y) -> _Sampler:
+    def fit(self, X: Any, y: ArrayLike) -> Self:
         """Check the data and compute the number of synthetic rows per class.
 
         Parameters
@@ -42,16 +48,16 @@ class _Sampler(BaseEstimator):
         self._check_data(X, y)
         return self
 
-    def _check_data(self, X, y):
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, order="C")
-        check_classification_targets(y)
-        classes, codes = np.unique(y, return_inverse=True)
+    def _check_data(self, X: Any, y: ArrayLike) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
+        X, labels = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, order="C")
+        check_classification_targets(labels)
+        classes, codes = np.unique(labels, return_inverse=True)
         if len(classes) < 2:
             raise ValueError(f"{type(self).__name__} needs rows of two classes or more; found: {classes[0]}")
         self._set_row_counts(classes, np.bincount(codes))
-        return X, y, classes, codes
+        return X, labels, classes, codes
 
-    def fit_resample(self, X, y) -> tuple:
+    def fit_resample(self, X: Any, y: ArrayLike) -> tuple[Any, np.ndarray]:
         """Append synthetic rows of the small classes to the data.
 
         Parameters
@@ -68,19 +74,26 @@ class _Sampler(BaseEstimator):
         y_resampled : ndarray of shape (n_samples_new,)
             Class labels.
         """
-        X, y, classes, codes = self._check_data(X, y)
+        X, given, classes, codes = self._check_data(X, y)
         rng = check_random_state(self.random_state)
-        parts, labels = [X], [y]
+        parts, labels = [X], [given]
         for number, class_ in enumerate(classes):
             made = self._synthetic_rows(X, codes == number, class_, rng)
             if made is not None and made.shape[0]:
                 parts.append(made)
-                labels.append(np.full(made.shape[0], class_, dtype=y.dtype))
-        stack = sparse.vstack if sparse.issparse(X) else np.concatenate
-        joined = stack(parts)
-        return (joined.tocsr() if sparse.issparse(joined) else joined), np.concatenate(labels)
+                labels.append(np.full(made.shape[0], class_, dtype=given.dtype))
+        joined = sparse.vstack(parts).tocsr() if sparse.issparse(X) else np.concatenate(parts)
+        return joined, np.concatenate(labels)
 
-    def __sklearn_tags__(self):
+    def _set_row_counts(self, classes: np.ndarray, counts: np.ndarray) -> None:
+        """Check the parameters and set the number of synthetic rows per class, where it is known."""
+        raise NotImplementedError
+
+    def _synthetic_rows(self, X: Any, inside: np.ndarray, class_: Any, rng: np.random.RandomState) -> Any:
+        """Synthetic rows of a class, whose rows the mask ``inside`` marks; None if there are none."""
+        raise NotImplementedError
+
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.target_tags.required = True
@@ -128,18 +141,26 @@ class SMOTE(_Sampler):
     ((64, 2), 32)
     """
 
-    def __init__(self, *, sampling_strategy="auto", k_neighbors=5, random_state=None):
+    sampling_strategy_: dict[Any, int]
+
+    def __init__(
+        self,
+        *,
+        sampling_strategy: str | float | dict[Any, int] = "auto",
+        k_neighbors: int = 5,
+        random_state: RandomStateLike = None,
+    ) -> None:
         self.sampling_strategy = sampling_strategy
         self.k_neighbors = k_neighbors
         self.random_state = random_state
 
-    def _set_row_counts(self, classes, counts):
+    def _set_row_counts(self, classes: np.ndarray, counts: np.ndarray) -> None:
         k = self.k_neighbors
         if not isinstance(k, numbers.Integral) or k < 1:
             raise ValueError(f"k_neighbors={k!r}: must be a whole number from 1 on")
         self.sampling_strategy_ = rows_to_add_by_class(self.sampling_strategy, classes, counts)
 
-    def _synthetic_rows(self, X, inside, class_, rng):
+    def _synthetic_rows(self, X: Any, inside: np.ndarray, class_: Any, rng: np.random.RandomState) -> Any:
         count, own = self.sampling_strategy_.get(class_, 0), np.flatnonzero(inside)
         if count == 0:
             return None
@@ -147,39 +168,40 @@ class SMOTE(_Sampler):
         rounds = even + (rest > 0)
         seed = int(rng.randint(0, 2**31 - 1))
         kernel = json.dumps({"type": "linear"})
-        made = _core.smote(rows(X), own.astype(np.int64), kernel, int(self.k_neighbors), rounds, seed)
-        made = from_rows(made)
+        made = from_rows(_core.smote(rows(X), own.astype(np.int64), kernel, int(self.k_neighbors), rounds, seed))
         once_more = np.zeros(len(own), dtype=bool)
         once_more[rng.permutation(len(own))[:rest]] = True
         kept = (np.arange(rounds) < even) | once_more[:, None]
         return made if rest == 0 else made[np.flatnonzero(kept.ravel())]
 
 
-def rows_to_add_by_class(strategy, classes, counts) -> dict:
+def rows_to_add_by_class(
+    strategy: str | float | dict[Any, int], classes: np.ndarray, counts: np.ndarray
+) -> dict[Any, int]:
     """Number of synthetic rows per class."""
-    counts = dict(zip(classes.tolist(), counts.tolist(), strict=True))
-    largest, smallest = max(counts, key=counts.get), min(counts, key=counts.get)
+    present: dict[Any, int] = dict(zip(classes.tolist(), counts.tolist(), strict=True))
+    largest, smallest = max(present, key=present.__getitem__), min(present, key=present.__getitem__)
     if isinstance(strategy, dict):
-        return {c: _rows_to_add(c, n, counts) for c, n in strategy.items()}
-    if isinstance(strategy, numbers.Real) and not isinstance(strategy, bool):
-        if len(counts) != 2:
+        return {c: _rows_to_add(c, n, present) for c, n in strategy.items()}
+    if is_number(strategy):
+        if len(present) != 2:
             raise ValueError(
                 f"sampling_strategy={strategy}: a ratio needs data of two classes; use a dict of rows per class"
             )
         if not 0 < strategy <= 1:
             raise ValueError(f"sampling_strategy={strategy}: must be above 0 and at most 1")
-        return {smallest: _rows_to_add(smallest, int(counts[largest] * strategy), counts)}
+        return {smallest: _rows_to_add(smallest, int(present[largest] * strategy), present)}
     if strategy == "minority":
-        return {smallest: counts[largest] - counts[smallest]}
+        return {smallest: present[largest] - present[smallest]}
     if strategy in ("auto", "not majority", "all"):
-        return {c: counts[largest] - n for c, n in counts.items() if c != largest}
+        return {c: present[largest] - n for c, n in present.items() if c != largest}
     raise ValueError(
         f"sampling_strategy={strategy!r}: must be 'auto', 'not majority', 'all', 'minority', a ratio or "
         "a dict"
     )
 
 
-def _rows_to_add(class_, wanted, counts):
+def _rows_to_add(class_: Any, wanted: int, counts: dict[Any, int]) -> int:
     if class_ not in counts:
         raise ValueError(f"sampling_strategy contains class {class_!r}, and y has no row of it")
     if wanted < counts[class_]:
@@ -254,7 +276,7 @@ class VIRTUAL(_Sampler):
         degree: int = 3,
         coef0: float = 0.0,
         stop: str = "margin",
-        random_state: Any = None,
+        random_state: RandomStateLike = None,
     ) -> None:
         self.n_points = n_points
         self.k_neighbors = k_neighbors
@@ -266,7 +288,7 @@ class VIRTUAL(_Sampler):
         self.stop = stop
         self.random_state = random_state
 
-    def _set_row_counts(self, classes, counts):
+    def _set_row_counts(self, classes: np.ndarray, counts: np.ndarray) -> None:
         for name in ("n_points", "k_neighbors"):
             value = getattr(self, name)
             if not isinstance(value, numbers.Integral) or value < 1:
@@ -274,9 +296,9 @@ class VIRTUAL(_Sampler):
         if self.stop not in ("margin", "never"):
             raise ValueError(f"stop={self.stop!r}: must be 'margin' or 'never'")
         self._largest = classes[np.argmax(counts)]
-        self.n_made_ = {}
+        self.n_made_: dict[Any, int] = {}
 
-    def _synthetic_rows(self, X, inside, class_, rng):
+    def _synthetic_rows(self, X: Any, inside: np.ndarray, class_: Any, rng: np.random.RandomState) -> Any:
         if class_ == self._largest:
             return None
         settings = {

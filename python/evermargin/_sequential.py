@@ -13,6 +13,7 @@ from sklearn.utils.validation import _check_sample_weight, _num_samples, check_i
 from . import _core
 from ._base import (
     LargeMarginClassifier,
+    LargeMarginEstimator,
     SemiSupervisedClassifier,
     class_names,
     rows,
@@ -25,22 +26,31 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class _Sequential:
+class _Sequential(LargeMarginEstimator):
     """Base class: the posterior, held as a handle of the core, and its updates."""
 
-    def _update(self, X, codes, classes, sample_weight=None, restart=False):
+    _posterior: _core.Sequential
+
+    def _update(
+        self,
+        X: Any,
+        codes: np.ndarray,
+        classes: np.ndarray,
+        sample_weight: np.ndarray | None = None,
+        restart: bool = False,
+    ) -> dict[str, Any]:
         """Update the posterior with rows; it stays unchanged if the update fails."""
-        state = None if restart else getattr(self, "_posterior", None)
+        state: _core.Sequential | None = None if restart else getattr(self, "_posterior", None)
         with self._python_names():
             if state is None:
                 names = class_names(classes)
                 state = _core.Sequential.begin(self._name(), rows(X), names, self._settings(classes))
-            report = json.loads(state.learn(rows(X), codes, sample_weight, bool(self.verbose)))
+            report: dict[str, Any] = json.loads(state.learn(rows(X), codes, sample_weight, bool(self.verbose)))
         self._posterior = state
         self.classes_ = classes
         return report
 
-    def _set_results(self, report):
+    def _set_results(self, report: dict[str, Any]) -> Self:
         exits = {output["exit"] for output in report["outputs"]}
         self._model = self._posterior.classifier()
         self.report_ = {**report, "batches": self._posterior.batches}
@@ -52,7 +62,7 @@ class _Sequential:
 class SequentialClassifier(_Sequential, LargeMarginClassifier):
     """Base class of supervised sequential classifiers."""
 
-    def _train(self, X, codes, sample_weight=None):
+    def _train(self, X: Any, codes: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
         if len(self.classes_) < 2:
             raise ValueError(
                 f"{type(self).__name__}.fit needs labeled rows of two classes or more; found one class: "
@@ -90,18 +100,19 @@ class SequentialClassifier(_Sequential, LargeMarginClassifier):
         first = getattr(self, "_posterior", None) is None
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, order="C", reset=first)
         check_classification_targets(y)
-        classes = declared_classes(self, classes)
-        codes = codes_among(y, classes)
+        known = declared_classes(self, classes)
+        codes = codes_among(np.asarray(y), known)
+        weights: np.ndarray | None = None
         if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        X, codes, sample_weight = _drop_zero_weights(X, codes, sample_weight)
-        return self._set_results(self._update(X, codes, classes, sample_weight))
+            weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        X, codes, weights = _drop_zero_weights(X, codes, weights)
+        return self._set_results(self._update(X, codes, known, weights))
 
 
 class SequentialSemiSupervisedClassifier(_Sequential, SemiSupervisedClassifier):
     """Base class of sequential classifiers whose batches may have unlabeled rows."""
 
-    def _train(self, X, codes, sample_weight=None):
+    def _train(self, X: Any, codes: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
         super()._train(X, codes, sample_weight)
         self._update(X, np.ascontiguousarray(codes, dtype=np.int64), self.classes_, restart=True)
         return self
@@ -126,13 +137,13 @@ class SequentialSemiSupervisedClassifier(_Sequential, SemiSupervisedClassifier):
         """
         first = getattr(self, "_posterior", None) is None
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=first)
-        classes = declared_classes(self, classes)
+        known = declared_classes(self, classes)
         codes = np.full(_num_samples(X), -1, dtype=np.int64)
-        check_minus_one(codes < 0, np.array([]), self.missing_label, classes)
+        check_minus_one(codes < 0, np.array([]), self.missing_label, known)
         if y is not None:
             has, labels = known_labels(y, self.missing_label, len(codes))
-            codes[has] = codes_among(labels, classes)
-        return self._set_results(self._update(X, codes, classes))
+            codes[has] = codes_among(labels, known)
+        return self._set_results(self._update(X, codes, known))
 
     def predict_std(self, X: Any) -> np.ndarray:
         """Compute the posterior standard deviation of decision values, without the intercept.
@@ -154,7 +165,9 @@ class SequentialSemiSupervisedClassifier(_Sequential, SemiSupervisedClassifier):
         return np.sqrt(np.maximum(self._posterior.variance(rows(X)), 0.0))
 
 
-def _drop_zero_weights(X, codes, sample_weight):
+def _drop_zero_weights(
+    X: Any, codes: np.ndarray, sample_weight: np.ndarray | None
+) -> tuple[Any, np.ndarray, np.ndarray | None]:
     """Drop rows of weight 0."""
     if sample_weight is None or np.all(sample_weight > 0):
         return X, codes, sample_weight

@@ -6,7 +6,7 @@ import json
 import os
 import re
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,8 +16,9 @@ from . import _core
 from ._base import rows
 
 if TYPE_CHECKING:
-    from ._core import Effects
+    from ._core import Effects, Rows
     from ._label_encoder import LabelEncoder
+    from ._types import StrPath
 
 
 def truth_value(same: Any) -> bool:
@@ -140,12 +141,13 @@ class DurableEngine:
     def query_arms(self) -> str:
         return self.session.query_arms()
 
-    def exemplars(self) -> Any:
+    def exemplars(self) -> tuple[Rows, np.ndarray] | None:
         return self.session.exemplars()
 
     def labels(self) -> tuple[np.ndarray, np.ndarray]:
         pairs = [(sample, self._code(name)) for sample, name in self.session.labels()]
-        return tuple(np.array(pairs, dtype=np.int64).reshape(-1, 2).T)
+        samples, codes = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+        return samples, codes
 
     def classifier(self) -> CodedClassifier | None:
         found = self.session.classifier()
@@ -160,6 +162,10 @@ class CodedClassifier:
 
     def __init__(self, classifier: _core.Classifier, classes: list[str]) -> None:
         self.predict, self.classes = classifier.predict, classes
+
+
+#: The engine of a stream classifier: in memory, or with a session in a directory.
+StreamEngine: TypeAlias = _core.Engine | DurableEngine
 
 
 class Session:
@@ -199,7 +205,7 @@ class Session:
     True
     """
 
-    def __init__(self, directory: str | os.PathLike, *, allow_other_cpu: bool = False, **params: Any) -> None:
+    def __init__(self, directory: StrPath, *, allow_other_cpu: bool = False, **params: Any) -> None:
         from ._stream import NeverEndingClassifier
 
         self._template = NeverEndingClassifier(**params)
@@ -214,7 +220,7 @@ class Session:
             raise
 
     @classmethod
-    def open(cls, directory: str | os.PathLike, *, allow_other_cpu: bool = False, **params: Any) -> Session:
+    def open(cls, directory: StrPath, *, allow_other_cpu: bool = False, **params: Any) -> Session:
         """Open the session in a directory, or create one; equivalent to the constructor."""
         return cls(directory, allow_other_cpu=allow_other_cpu, **params)
 
@@ -251,7 +257,7 @@ class Session:
         names: list[str | None] = [None] * X.shape[0]
         if y is not None:
             has, labels = known_labels(y, missing_label, X.shape[0])
-            for i, label in zip(np.flatnonzero(has), labels):
+            for i, label in zip(np.flatnonzero(has), labels, strict=True):
                 names[i] = class_name(label)
         if self._session.is_empty():
             self._template._begin_session(self._session, X, class_names_of(self._template.class_weight))
@@ -350,7 +356,7 @@ class Session:
         names, confidence, _ = self._session.predictions()
         return [None if name is None else class_label(name) for name in names], confidence
 
-    def save_model(self, path: str | os.PathLike) -> None:
+    def save_model(self, path: StrPath) -> None:
         """Write the current classifier to a model file."""
         from ._files import write_whole
 

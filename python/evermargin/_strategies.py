@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
@@ -14,11 +15,14 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from . import _core
 from ._base import LargeMarginClassifier
 
+if TYPE_CHECKING:
+    from ._types import RandomStateLike, Sampled
+
 #: Size of a random pool whose nearest row is, with a probability of 95 %, among the nearest 5 % of all rows.
 POOL_SIZE = 59
 
 
-def closeness(estimator, X) -> np.ndarray:
+def closeness(estimator: Any, X: Any) -> np.ndarray:
     """Compute the distance of rows from the decision boundary, in units of the margin.
 
     Parameters
@@ -59,7 +63,7 @@ def closeness(estimator, X) -> np.ndarray:
     return np.abs(decision) if decision.ndim == 1 else 0.5 * _lead(decision)
 
 
-def _unwrapped(estimator, X):
+def _unwrapped(estimator: Any, X: Any) -> tuple[Any, Any]:
     """The classifier inside an active learner, a pipeline or a search, and the transformed rows."""
     estimator = _inner(estimator)
     if hasattr(estimator, "best_estimator_"):
@@ -73,7 +77,7 @@ def _unwrapped(estimator, X):
     return _unwrapped(estimator.steps[-1][1], X)
 
 
-def _closeness_of_pairs(estimator, X):
+def _closeness_of_pairs(estimator: Any, X: Any) -> np.ndarray:
     """Closeness by the decision values of pairs of classes; scikit-learn's are positive for the first class."""
     pairs = copy.copy(estimator)
     pairs.decision_function_shape = "ovo"
@@ -82,7 +86,7 @@ def _closeness_of_pairs(estimator, X):
     return _core.closeness(decision, codes, len(estimator.classes_), "one-vs-one")
 
 
-def _lead(scores):
+def _lead(scores: np.ndarray) -> np.ndarray:
     """Difference of the two largest scores of each row."""
     if scores.shape[1] < 2:
         return np.full(len(scores), np.inf)
@@ -90,12 +94,12 @@ def _lead(scores):
     return top[:, -1] - top[:, -2]
 
 
-def _inner(estimator):
+def _inner(estimator: Any) -> Any:
     """The estimator inside an active learner; other estimators are returned as they are."""
     return estimator.estimator if hasattr(estimator, "query_strategy") else estimator
 
 
-def _probabilities(estimator, X):
+def _probabilities(estimator: Any, X: Any) -> np.ndarray:
     if not hasattr(estimator, "predict_proba"):
         name = type(_inner(estimator)).__name__
         if hasattr(estimator, "decision_function"):
@@ -113,7 +117,7 @@ def _probabilities(estimator, X):
     return np.asarray(probabilities, dtype=np.float64)
 
 
-def zeros_if_not_fitted(measure: Callable, estimator, X):
+def zeros_if_not_fitted(measure: Callable[[Any, Any], np.ndarray], estimator: Any, X: Any) -> np.ndarray:
     """A measure of each row; zeros while the estimator is not fitted."""
     try:
         return measure(estimator, X)
@@ -121,29 +125,31 @@ def zeros_if_not_fitted(measure: Callable, estimator, X):
         return np.zeros(_num_samples(X))
 
 
-def checked_count(n_instances, available):
+def checked_count(n_instances: int, available: int) -> int:
     if n_instances != int(n_instances) or n_instances < 1:
         raise ValueError(f"n_instances={n_instances}: must be 1 or more")
     return min(int(n_instances), available)
 
 
-def top_rows(utility, n_instances, random_state):
+def top_rows(utility: np.ndarray, n_instances: int, random_state: RandomStateLike) -> np.ndarray:
     """Indices of the rows of largest utility, ties in random order."""
     utility = np.asarray(utility, dtype=np.float64)
     tie_order = check_random_state(random_state).permutation(len(utility))
     return np.lexsort((tie_order, -utility))[: checked_count(n_instances, len(utility))]
 
 
-def sampling_result(indices, utility, return_metrics):
+def sampling_result(indices: np.ndarray, utility: np.ndarray, return_metrics: bool) -> Sampled:
     indices = np.asarray(indices, dtype=np.intp)
     return (indices, utility[indices]) if return_metrics else indices
 
 
-def _seed(random_state):
+def _seed(random_state: RandomStateLike) -> int:
     return int(check_random_state(random_state).randint(0, 2**31 - 1))
 
 
-def random_sampling(estimator, X, n_instances: int = 1, random_state=None, return_metrics: bool = False):
+def random_sampling(
+    estimator: Any, X: Any, n_instances: int = 1, random_state: RandomStateLike = None, return_metrics: bool = False
+) -> Sampled:
     """Choose rows at random: the baseline of every other strategy.
 
     Parameters
@@ -174,7 +180,9 @@ def random_sampling(estimator, X, n_instances: int = 1, random_state=None, retur
     return sampling_result(top_rows(utility, n_instances, random_state), utility, return_metrics)
 
 
-def margin_sampling(estimator, X, n_instances: int = 1, random_state=None, return_metrics: bool = False):
+def margin_sampling(
+    estimator: Any, X: Any, n_instances: int = 1, random_state: RandomStateLike = None, return_metrics: bool = False
+) -> Sampled:
     """Choose the rows nearest to the decision boundary.
 
     Parameters
@@ -207,7 +215,9 @@ def margin_sampling(estimator, X, n_instances: int = 1, random_state=None, retur
     return sampling_result(top_rows(utility, n_instances, random_state), utility, return_metrics)
 
 
-def uncertainty_sampling(estimator, X, n_instances: int = 1, random_state=None, return_metrics: bool = False):
+def uncertainty_sampling(
+    estimator: Any, X: Any, n_instances: int = 1, random_state: RandomStateLike = None, return_metrics: bool = False
+) -> Sampled:
     """Choose the rows whose most probable class has the lowest probability.
 
     Without probabilities, the rows nearest to the decision boundary.
@@ -242,13 +252,15 @@ def uncertainty_sampling(estimator, X, n_instances: int = 1, random_state=None, 
     return sampling_result(top_rows(utility, n_instances, random_state), utility, return_metrics)
 
 
-def _uncertainty(estimator, X):
+def _uncertainty(estimator: Any, X: Any) -> np.ndarray:
     if hasattr(estimator, "predict_proba"):
         return 1.0 - _probabilities(estimator, X).max(axis=1)
     return -closeness(estimator, X)
 
 
-def entropy_sampling(estimator, X, n_instances: int = 1, random_state=None, return_metrics: bool = False):
+def entropy_sampling(
+    estimator: Any, X: Any, n_instances: int = 1, random_state: RandomStateLike = None, return_metrics: bool = False
+) -> Sampled:
     """Choose the rows of largest predictive entropy, -sum p log p.
 
     Parameters
@@ -281,13 +293,18 @@ def entropy_sampling(estimator, X, n_instances: int = 1, random_state=None, retu
     return sampling_result(top_rows(utility, n_instances, random_state), utility, return_metrics)
 
 
-def _entropy(shares):
+def _entropy(shares: np.ndarray) -> np.ndarray:
     return -np.sum(shares * np.log(np.where(shares > 0, shares, 1.0)), axis=1)
 
 
 def small_pool_sampling(
-    estimator, X, n_instances: int = 1, random_state=None, return_metrics: bool = False, pool_size: int = POOL_SIZE
-):
+    estimator: Any,
+    X: Any,
+    n_instances: int = 1,
+    random_state: RandomStateLike = None,
+    return_metrics: bool = False,
+    pool_size: int = POOL_SIZE,
+) -> Sampled:
     """Choose the row nearest to the boundary in a small random pool, drawn again for each choice.
 
     The nearest of 59 rows is among the nearest 5 % of all rows with a probability of 95 %, whatever the number
@@ -332,7 +349,9 @@ def small_pool_sampling(
     return sampling_result(chosen, utility, return_metrics)
 
 
-def committee_sampling(committee, X, n_instances: int = 1, random_state=None, return_metrics: bool = False):
+def committee_sampling(
+    committee: Any, X: Any, n_instances: int = 1, random_state: RandomStateLike = None, return_metrics: bool = False
+) -> Sampled:
     """Choose the rows on which the members of a committee disagree most: largest entropy of the votes.
 
     Parameters
@@ -365,10 +384,10 @@ def committee_sampling(committee, X, n_instances: int = 1, random_state=None, re
     return sampling_result(top_rows(utility, n_instances, random_state), utility, return_metrics)
 
 
-def _members(committee) -> Sequence:
+def _members(committee: Any) -> Sequence[Any] | np.ndarray:
     committee = _inner(committee)
     if isinstance(committee, Sequence):
-        members = committee
+        members: Sequence[Any] | np.ndarray = committee
     elif hasattr(committee, "fit") and not hasattr(committee, "estimators_"):
         raise NotFittedError(f"{type(committee).__name__} holds no fitted estimators")
     else:
@@ -378,7 +397,7 @@ def _members(committee) -> Sequence:
     return members
 
 
-def _vote_entropy(members, X):
+def _vote_entropy(members: Sequence[Any] | np.ndarray, X: Any) -> np.ndarray:
     votes = np.stack([np.asarray(m.predict(X)) for m in members])
     classes, codes = np.unique(votes, return_inverse=True)
     codes = codes.reshape(votes.shape)

@@ -6,8 +6,8 @@ import json
 import numbers
 import os
 from collections import deque
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,18 +21,25 @@ from ._base import (
     from_rows,
     is_whole,
     parameter_error,
-    to_json_value,
     rows,
     seed,
+    to_json_value,
     transactional,
 )
 from ._label_encoder import LabelEncoder
-from ._labels import known_labels, classes_and_codes, check_minus_one
+from ._labels import check_minus_one, classes_and_codes, known_labels
 from ._persistence import PersistenceMixin
 from ._session import DurableEngine, class_label, class_name, class_names_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+    from ._core import Effects, Rows
+    from ._session import StreamEngine
+    from ._types import StrPath
+
+#: Result of a function of the core.
+Made = TypeVar("Made")
 
 #: Maximum length of ``events_``.
 MAX_EVENTS = 1000
@@ -245,7 +252,7 @@ class NeverEndingClassifier(AnnotationMixin, PersistenceMixin, ClassifierMixin, 
         max_classes: int = 100,
         cache_mb: int = 256,
         missing_label: Any = -1,
-        state: str | os.PathLike | None = None,
+        state: StrPath | None = None,
     ) -> None:
         self.budget = budget
         self.queries_per_batch = queries_per_batch
@@ -332,12 +339,12 @@ class NeverEndingClassifier(AnnotationMixin, PersistenceMixin, ClassifierMixin, 
         return self._partial_fit(X, y, classes)
 
     @transactional
-    def _partial_fit(self, X, y, classes):
+    def _partial_fit(self, X: Any, y: ArrayLike | None, classes: ArrayLike | None) -> Self:
         first = getattr(self, "_engine", None) is None
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=first)
         return self._process_batch(X, y, classes, restart=first)
 
-    def _process_batch(self, X, y, classes, restart):
+    def _process_batch(self, X: Any, y: ArrayLike | None, classes: ArrayLike | None, restart: bool) -> Self:
         n = _num_samples(X)
         has = np.zeros(n, dtype=bool)
         labels = np.array([])
@@ -370,20 +377,22 @@ class NeverEndingClassifier(AnnotationMixin, PersistenceMixin, ClassifierMixin, 
         self._record_events(effects)
         return self
 
-    def _shares(self):
+    def _shares(self) -> list[float]:
         """Share of each class in the order of class names; empty unless ``ratio`` has numbers."""
         if isinstance(self.ratio, str):
             return []
         shares = np.atleast_1d(self.ratio).tolist()
         return [1.0 - shares[0], shares[0]] if len(shares) == 1 else shares
 
-    def _set_ratio(self, engine, encoder):
+    def _set_ratio(self, engine: StreamEngine, encoder: LabelEncoder) -> None:
         """Pass the class shares to an engine in memory, in the order of first appearance of its classes."""
         places = encoder.places()
         if not isinstance(engine, DurableEngine) and len(encoder.shares) == len(places) > 0:
             engine.set_ratio([encoder.shares[places[code]] for code in sorted(places)])
 
-    def _submit_batch(self, engine, encoder, x, codes, close_on_error):
+    def _submit_batch(
+        self, engine: StreamEngine, encoder: LabelEncoder, x: Rows, codes: np.ndarray, close_on_error: bool
+    ) -> Effects:
         if isinstance(engine, DurableEngine):
             before, engine.encoder = engine.encoder, encoder
             try:
@@ -395,7 +404,7 @@ class NeverEndingClassifier(AnnotationMixin, PersistenceMixin, ClassifierMixin, 
                 raise
         return engine.batch(x, codes)
 
-    def _begin(self, X, encoder):
+    def _begin(self, X: Any, encoder: LabelEncoder) -> StreamEngine:
         """Create an engine without data."""
         if self.state is None:
             return self._call_checked(_core.Engine, self._settings(encoder.weights))
@@ -407,7 +416,7 @@ class NeverEndingClassifier(AnnotationMixin, PersistenceMixin, ClassifierMixin, 
             raise
         return DurableEngine(session, encoder)
 
-    def _begin_session(self, session, X, weights):
+    def _begin_session(self, session: _core.Session, X: Any, weights: Mapping[str, float]) -> None:
         """Initialize a session for rows with the layout of ``X``."""
         if getattr(self, "_seed", None) is None:
             self._seed = seed(self.random_state)
@@ -416,7 +425,7 @@ class NeverEndingClassifier(AnnotationMixin, PersistenceMixin, ClassifierMixin, 
         layout = X.shape[1], bool(sparse.issparse(X))
         self._call_checked(lambda text: session.begin(text, *layout, about), self._settings(weights))
 
-    def _continue_session(self, session):
+    def _continue_session(self, session: _core.Session) -> None:
         """Set the budget of an existing session; raise an error if its other parameters differ."""
         self._seed = seed(self.random_state)
         settings = self._settings(class_names_of(self.class_weight))
@@ -428,16 +437,16 @@ class NeverEndingClassifier(AnnotationMixin, PersistenceMixin, ClassifierMixin, 
             raise ValueError(f"the session in {self.state} began with other values of: {listed}")
         self._call_checked(session.set_budget, settings)
 
-    def _has_session(self):
+    def _has_session(self) -> bool:
         """Whether the state directory holds a session."""
-        if not os.path.isdir(self.state):
+        if self.state is None or not os.path.isdir(self.state):
             return False
         session = _core.Session.open(os.fspath(self.state))
         empty = session.is_empty()
         session.close()
         return not empty
 
-    def _resume(self):
+    def _resume(self) -> None:
         """Open the session in the state directory, if there is one and it is not open yet."""
         if self.state is None or getattr(self, "_engine", None) is not None or not os.path.isdir(self.state):
             return
@@ -452,7 +461,7 @@ class NeverEndingClassifier(AnnotationMixin, PersistenceMixin, ClassifierMixin, 
             session.close()
             raise
 
-    def _restore(self, session):
+    def _restore(self, session: _core.Session) -> None:
         encoder = LabelEncoder(self.class_weight)
         for name in session.classes:
             encoder.codes(np.array([class_label(name)]))
@@ -475,13 +484,13 @@ class NeverEndingClassifier(AnnotationMixin, PersistenceMixin, ClassifierMixin, 
         engine = getattr(self, "_engine", None)
         if isinstance(engine, DurableEngine):
             engine.session.close()
-            self._engine = None
+            del self._engine
 
     def __sklearn_is_fitted__(self) -> bool:
         self._resume()
         return getattr(self, "_engine", None) is not None
 
-    def _call_checked(self, make, settings):
+    def _call_checked(self, make: Callable[[str], Made], settings: Mapping[str, Any]) -> Made:
         """Return ``make(settings)``; errors have the Python name and value of the parameter."""
         for core_name, value in settings.items():
             try:
@@ -497,7 +506,7 @@ class NeverEndingClassifier(AnnotationMixin, PersistenceMixin, ClassifierMixin, 
                 raise
             raise parameter_error(name, getattr(self, name), error.allowed) from None
 
-    def _settings(self, weights):
+    def _settings(self, weights: Mapping[str, float]) -> dict[str, Any]:
         """Parameters by their names in the engine; ``weights`` are class weights by class names of the engine."""
         settings = {name: getattr(self, RENAMED.get(name, name)) for name in ENGINE_SPECS}
         if self.scale is None:
@@ -506,7 +515,7 @@ class NeverEndingClassifier(AnnotationMixin, PersistenceMixin, ClassifierMixin, 
             settings["class_weight"] = weights or None
         return settings | {"seed": self._seed}
 
-    def _update_labels(self):
+    def _update_labels(self) -> None:
         """Set ``labels_`` from the class numbers of the last batch."""
         values = [self._label_encoder.label(c) if c >= 0 else self.missing_label for c in self._codes]
         if np.all(self._codes >= 0):
@@ -515,7 +524,7 @@ class NeverEndingClassifier(AnnotationMixin, PersistenceMixin, ClassifierMixin, 
         number = isinstance(self.missing_label, numbers.Number) and self.classes_.dtype.kind in "iuf"
         self.labels_ = np.array(values) if number else _objects(values)
 
-    def _record_events(self, effects_json):
+    def _record_events(self, effects_json: str) -> list[int]:
         """Append the effects of an engine event to ``events_``; return the ids of newly queried samples."""
         effects = json.loads(effects_json)
         batch = json.loads(self._engine.metrics())["batches"]
@@ -551,7 +560,7 @@ class NeverEndingClassifier(AnnotationMixin, PersistenceMixin, ClassifierMixin, 
         self._record_events(effects)
         return self
 
-    def _engine_or_error(self):
+    def _engine_or_error(self) -> StreamEngine:
         check_is_fitted(self)
         return self._engine
 
@@ -614,29 +623,34 @@ class NeverEndingClassifier(AnnotationMixin, PersistenceMixin, ClassifierMixin, 
         return json.loads(self._engine.query_arms())
 
     @property
-    def exemplars_(self) -> Any:
+    def exemplars_(self) -> np.ndarray | sparse.csr_array:
         """Samples that represent all batches except the last, after scaling."""
         self._attribute("exemplars_")
-        return from_rows(self._engine.exemplars()[0])
+        return from_rows(self._summary()[0])
 
     @property
     def exemplar_weights_(self) -> np.ndarray:
         """Number of samples that each exemplar represents."""
         self._attribute("exemplar_weights_")
-        return self._engine.exemplars()[1]
+        return self._summary()[1]
 
-    def _attribute(self, name):
+    def _summary(self) -> tuple[Rows, np.ndarray]:
+        found = self._engine.exemplars()
+        assert found is not None, "a fitted classifier has a summary, which can be empty"
+        return found
+
+    def _attribute(self, name: str) -> None:
         self._resume()
         if getattr(self, "_engine", None) is None:
             raise AttributeError(f"{name}: this {type(self).__name__} is not fitted yet")
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
 
 
-def _objects(values):
+def _objects(values: Sequence[Any]) -> np.ndarray:
     out = np.empty(len(values), dtype=object)
     out[:] = values
     return out

@@ -18,7 +18,8 @@ def views_text(views: Sequence[Any], columns: int, names: list[str]) -> str:
                 known = f"; near it: {', '.join(near)}" if near else "" if names else "; X has no column names"
                 raise ValueError(f"views: no column is named {column!r}{known}")
             return names.index(column) + 1
-        if isinstance(column, numbers.Integral) and not isinstance(column, bool) and 0 <= column < columns:
+        whole = isinstance(column, numbers.Integral) and not isinstance(column, bool)
+        if whole and 0 <= column < columns:
             return int(column) + 1
         raise ValueError(f"views: column {column!r} must be a name, or a number from 0 to {columns - 1}")
 

@@ -24,17 +24,18 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import is_classifier
 from sklearn.utils import _safe_indexing, check_random_state
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples
 
-from ._labels import is_missing
+from ._base import Method, available_when
 from ._batches import density_sampling, diverse_sampling, relaxed_sampling, submod_sampling
+from ._labels import is_missing
 from ._strategies import (
     closeness,
     committee_sampling,
@@ -44,6 +45,11 @@ from ._strategies import (
     small_pool_sampling,
     uncertainty_sampling,
 )
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from ._types import RandomStateLike
 
 __all__ = [
     "ActiveLearner",
@@ -61,8 +67,8 @@ __all__ = [
 ]
 
 
-def _if_estimator_has(name):
-    return available_if(lambda self: hasattr(self.estimator, name))
+def _if_estimator_has(name: str) -> Callable[[Method], Method]:
+    return available_when(lambda self: hasattr(self.estimator, name))
 
 
 class ActiveLearner:
@@ -107,14 +113,14 @@ class ActiveLearner:
 
     def __init__(
         self,
-        estimator,
-        query_strategy: Callable = uncertainty_sampling,
-        X_training=None,
-        y_training=None,
+        estimator: Any,
+        query_strategy: Callable[..., Any] = uncertainty_sampling,
+        X_training: Any = None,
+        y_training: Any = None,
         bootstrap_init: bool = False,
-        random_state=None,
-        **fit_kwargs,
-    ):
+        random_state: RandomStateLike = None,
+        **fit_kwargs: Any,
+    ) -> None:
         if not callable(query_strategy):
             raise TypeError("query_strategy must be a function of a learner and a pool")
         if (X_training is None) != (y_training is None):
@@ -129,7 +135,7 @@ class ActiveLearner:
             _same_length(X_training, y_training)
             self._learn(X_training, y_training, (X_training, y_training), bootstrap_init, fit_kwargs)
 
-    def fit(self, X, y, bootstrap: bool = False, **fit_kwargs) -> ActiveLearner:
+    def fit(self, X: Any, y: Any, bootstrap: bool = False, **fit_kwargs: Any) -> Self:
         """Replace all labeled rows by these and fit the estimator; if it fails, nothing changes.
 
         Parameters
@@ -150,7 +156,7 @@ class ActiveLearner:
         self._learn(X, y, (X, y), bootstrap, fit_kwargs, fitted_goes_on=True)
         return self
 
-    def teach(self, X, y, bootstrap: bool = False, only_new: bool = False, **fit_kwargs) -> None:
+    def teach(self, X: Any, y: Any, bootstrap: bool = False, only_new: bool = False, **fit_kwargs: Any) -> None:
         """Add labeled rows and update the estimator; if it fails, nothing changes.
 
         Parameters
@@ -170,7 +176,16 @@ class ActiveLearner:
         rows = (X, y) if only_new and not self._needs_second_class else (X_all, y_all)
         self._learn(X_all, y_all, rows, bootstrap, fit_kwargs, more=only_new, fitted_goes_on=only_new)
 
-    def _learn(self, X, y, rows, bootstrap, fit_kwargs, more=False, fitted_goes_on=False):
+    def _learn(
+        self,
+        X: Any,
+        y: Any,
+        rows: tuple[Any, Any],
+        bootstrap: bool,
+        fit_kwargs: dict[str, Any],
+        more: bool = False,
+        fitted_goes_on: bool = False,
+    ) -> None:
         """Fit or update the estimator with ``rows``, then store ``X`` and ``y`` as all labeled rows."""
         fitted = fitted_goes_on and hasattr(self.estimator, "classes_")
         needs_second_class = not fitted and "classes" not in fit_kwargs and _one_class(self.estimator, y)
@@ -182,20 +197,20 @@ class ActiveLearner:
                     self.estimator.fit(*self._bootstrap_sample(*rows, bootstrap), **fit_kwargs)
         self.X_training, self.y_training, self._needs_second_class = X, y, needs_second_class
 
-    def _learn_more(self, X, y, known, fit_kwargs):
+    def _learn_more(self, X: Any, y: Any, known: Any, fit_kwargs: dict[str, Any]) -> None:
         takes_classes = "classes" in inspect.signature(self.estimator.partial_fit).parameters
         if takes_classes and not hasattr(self.estimator, "classes_"):
             fit_kwargs.setdefault("classes", np.unique(known))
         self.estimator.partial_fit(X, y, **fit_kwargs)
 
-    def _bootstrap_sample(self, X, y, bootstrap):
+    def _bootstrap_sample(self, X: Any, y: Any, bootstrap: bool) -> tuple[Any, Any]:
         if not bootstrap:
             return X, y
         n = _num_samples(X)
         drawn = self._rng.choice(n, size=n, replace=True)
         return _safe_indexing(X, drawn), _safe_indexing(y, drawn)
 
-    def query(self, X_pool, *query_args, return_metrics: bool = False, **query_kwargs):
+    def query(self, X_pool: Any, *query_args: Any, return_metrics: bool = False, **query_kwargs: Any) -> tuple[Any, ...]:
         """Choose rows of the pool to label.
 
         Parameters
@@ -223,7 +238,7 @@ class ActiveLearner:
         instance = _safe_indexing(X_pool, chosen) if np.ndim(chosen) else _single_row(X_pool, chosen)
         return (chosen, instance, metrics) if return_metrics else (chosen, instance)
 
-    def predict(self, X, **predict_kwargs):
+    def predict(self, X: Any, **predict_kwargs: Any) -> np.ndarray:
         """Predict classes with the estimator.
 
         Parameters
@@ -241,7 +256,7 @@ class ActiveLearner:
         return self.estimator.predict(X, **predict_kwargs)
 
     @_if_estimator_has("predict_proba")
-    def predict_proba(self, X, **predict_proba_kwargs):
+    def predict_proba(self, X: Any, **predict_proba_kwargs: Any) -> np.ndarray:
         """Predict class probabilities with the estimator.
 
         Parameters
@@ -259,7 +274,7 @@ class ActiveLearner:
         return self.estimator.predict_proba(X, **predict_proba_kwargs)
 
     @_if_estimator_has("decision_function")
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> np.ndarray:
         """Compute decision values with the estimator.
 
         Parameters
@@ -274,7 +289,7 @@ class ActiveLearner:
         """
         return self.estimator.decision_function(X)
 
-    def score(self, X, y, **score_kwargs) -> float:
+    def score(self, X: Any, y: Any, **score_kwargs: Any) -> float:
         """Compute the score of the estimator, which is accuracy for classifiers.
 
         Parameters
@@ -292,7 +307,7 @@ class ActiveLearner:
         return self.estimator.score(X, y, **score_kwargs)
 
     @property
-    def classes_(self):
+    def classes_(self) -> np.ndarray:
         """Classes of the estimator."""
         return self.estimator.classes_
 
@@ -304,7 +319,7 @@ class ActiveLearner:
         return f"ActiveLearner({self.estimator!r}, {self.query_strategy.__name__}, {known} labels)"
 
 
-def _one_class(estimator, y):
+def _one_class(estimator: Any, y: Any) -> bool:
     """Whether the labels have fewer than two classes, so that a classifier cannot learn from them yet."""
     try:
         if not is_classifier(estimator):
@@ -320,7 +335,7 @@ def _one_class(estimator, y):
 
 
 @contextlib.contextmanager
-def _restored_on_error(estimator):
+def _restored_on_error(estimator: Any) -> Iterator[None]:
     """Restore the attributes of an estimator, and of the estimators inside it, if the block fails."""
     inside = estimator.get_params().values() if hasattr(estimator, "get_params") else []
     estimators = [e for e in [estimator, *inside] if hasattr(e, "fit") and hasattr(e, "__dict__")]
@@ -334,12 +349,12 @@ def _restored_on_error(estimator):
         raise
 
 
-def _same_length(X, y):
+def _same_length(X: Any, y: Any) -> None:
     if _num_samples(X) != _num_samples(y):
         raise ValueError(f"{_num_samples(X)} rows and {_num_samples(y)} labels: each row needs one label")
 
 
-def _as_rows(X, y):
+def _as_rows(X: Any, y: Any) -> tuple[Any, Any]:
     """New rows and labels; a single row or label gets its missing dimension."""
     if not hasattr(X, "shape"):
         X = np.asarray(X)
@@ -351,14 +366,14 @@ def _as_rows(X, y):
     return X, y
 
 
-def _single_row(X, index):
+def _single_row(X: Any, index: Any) -> Any:
     """A single row, as indexing with an integer returns it."""
     if hasattr(X, "iloc"):
         return X.iloc[index]
     return X[[index]] if sparse.issparse(X) else X[index]
 
 
-def _stack(above, below):
+def _stack(above: Any, below: Any) -> Any:
     """Concatenate rows; sparse matrices and data frames keep their type."""
     if sparse.issparse(above) or sparse.issparse(below):
         return sparse.vstack([above, below], format="csr")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
-import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn import svm
 from sklearn.utils.validation import check_is_fitted
@@ -18,6 +19,11 @@ from ._base import LargeMarginClassifier, class_names, rows
 from ._estimators import SVC, LinearSVC
 from ._files import write_whole
 from ._stream import NeverEndingClassifier
+
+if TYPE_CHECKING:
+    from typing_extensions import Never
+
+    from ._types import StrPath
 
 __all__ = ["from_libsvm", "from_sklearn", "load", "save", "to_libsvm", "to_onnx"]
 
@@ -34,7 +40,7 @@ class LoadedClassifier(LargeMarginClassifier):
     def __init__(self, probability: bool = False) -> None:
         self.probability = probability
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Never:
         """Raise TypeError, because a model file does not contain an estimator."""
         raise TypeError("a model that was read from a file cannot be fitted; use the original estimator")
 
@@ -47,8 +53,8 @@ def _classes(names: list[str]) -> np.ndarray:
             found = [kind(name) for name in names]
         except ValueError:
             continue
-        exact = all(notation(number) == name and math.isfinite(number) for number, name in zip(found, names))
-        if exact and all(a < b for a, b in zip(found, found[1:])) and np.array(found).dtype.kind in "iuf":
+        exact = all(notation(number) == name and math.isfinite(number) for number, name in zip(found, names, strict=True))
+        if exact and all(a < b for a, b in itertools.pairwise(found)) and np.array(found).dtype.kind in "iuf":
             return np.array(found)
     return np.array(names)
 
@@ -82,7 +88,7 @@ def _model(estimator: Any) -> _core.Classifier:
     return estimator._model
 
 
-def save(estimator: LargeMarginClassifier, path: str | os.PathLike) -> None:
+def save(estimator: LargeMarginClassifier, path: StrPath) -> None:
     """Write a classifier to a model file, which the command line can read.
 
     The file contains the model, the class names as texts and the feature names, by which the command line finds the
@@ -114,7 +120,7 @@ def save(estimator: LargeMarginClassifier, path: str | os.PathLike) -> None:
     write_whole(path, model.to_bytes())
 
 
-def load(path: str | os.PathLike) -> LargeMarginClassifier:
+def load(path: StrPath) -> LargeMarginClassifier:
     """Read a classifier from a model file.
 
     Parameters

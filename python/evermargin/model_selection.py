@@ -18,14 +18,19 @@ Examples
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, column_or_1d
 
 from ._labels import is_missing
+
+if TYPE_CHECKING:
+    from ._types import RandomStateLike
 
 __all__ = ["LabeledKFold", "labeled_scorer"]
 
@@ -55,13 +60,20 @@ class LabeledKFold:
     [0 1 2 5] [3 4]
     """
 
-    def __init__(self, n_splits: int = 5, *, shuffle: bool = False, random_state=None, missing_label=-1):
+    def __init__(
+        self,
+        n_splits: int = 5,
+        *,
+        shuffle: bool = False,
+        random_state: RandomStateLike = None,
+        missing_label: Any = -1,
+    ) -> None:
         self.n_splits = n_splits
         self.shuffle = shuffle
         self.random_state = random_state
         self.missing_label = missing_label
 
-    def split(self, X, y=None, groups=None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    def split(self, X: Any, y: ArrayLike | None = None, groups: Any = None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Generate the row indices of each training part and test part.
 
         Parameters
@@ -80,20 +92,20 @@ class LabeledKFold:
         """
         if y is None:
             raise ValueError("LabeledKFold needs y, which has the labels of the rows")
-        y = column_or_1d(y)
-        if _num_samples(X) != len(y):
+        targets: np.ndarray = column_or_1d(y)
+        if _num_samples(X) != len(targets):
             raise ValueError(
-                f"{_num_samples(X)} rows and {len(y)} labels: each row needs a label or missing_label"
+                f"{_num_samples(X)} rows and {len(targets)} labels: each row needs a label or missing_label"
             )
-        missing = is_missing(y, self.missing_label)
+        missing = is_missing(targets, self.missing_label)
         known, unlabeled = np.flatnonzero(~missing), np.flatnonzero(missing)
-        labels = _label_types_restored(y[known])
+        labels = _label_types_restored(targets[known])
         self._check(labels)
         folds = StratifiedKFold(self.n_splits, shuffle=self.shuffle, random_state=self.random_state)
         for train, test in folds.split(np.zeros(len(known)), labels):
             yield np.sort(np.concatenate([known[train], unlabeled])), known[test]
 
-    def _check(self, labels):
+    def _check(self, labels: np.ndarray) -> None:
         if not len(labels):
             raise ValueError(f"no row has a label: all are missing_label={self.missing_label!r}")
         classes, counts = np.unique(labels, return_counts=True)
@@ -103,7 +115,7 @@ class LabeledKFold:
                 f"{self.n_splits} folds: use fewer folds or label more rows"
             )
 
-    def get_n_splits(self, X=None, y=None, groups=None) -> int:
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """Return the number of folds.
 
         Parameters
@@ -125,7 +137,7 @@ class LabeledKFold:
         )
 
 
-def _label_types_restored(labels):
+def _label_types_restored(labels: np.ndarray) -> np.ndarray:
     """Undo the types that missing labels require: objects become their common type, whole floats integers."""
     if labels.dtype == object:
         return np.array(list(labels))
@@ -134,7 +146,9 @@ def _label_types_restored(labels):
     return labels
 
 
-def labeled_scorer(scoring: str | Callable | None = None, missing_label=-1) -> Callable:
+def labeled_scorer(
+    scoring: str | Callable[..., float] | None = None, missing_label: Any = -1
+) -> Callable[..., float]:
     """Make a scorer that ignores unlabeled rows.
 
     Parameters
@@ -163,17 +177,17 @@ def labeled_scorer(scoring: str | Callable | None = None, missing_label=-1) -> C
 class _LabeledScorer:
     """The scorer as a class, because nested functions cannot be pickled."""
 
-    def __init__(self, scoring, missing_label):
+    def __init__(self, scoring: str | Callable[..., float] | None, missing_label: Any) -> None:
         self.scoring = scoring
         self.missing_label = missing_label
 
-    def __call__(self, estimator, X, y, **kwargs) -> float:
-        y = column_or_1d(y)
-        known = np.flatnonzero(~is_missing(y, self.missing_label))
+    def __call__(self, estimator: Any, X: Any, y: ArrayLike, **kwargs: Any) -> float:
+        labels: np.ndarray = column_or_1d(y)
+        known = np.flatnonzero(~is_missing(labels, self.missing_label))
         if not len(known):
             return float("nan")
         score = check_scoring(estimator, scoring=self.scoring)
-        return score(estimator, _safe_indexing(X, known), _label_types_restored(y[known]), **kwargs)
+        return score(estimator, _safe_indexing(X, known), _label_types_restored(labels[known]), **kwargs)
 
     def __repr__(self) -> str:
         return f"labeled_scorer({self.scoring!r}, missing_label={self.missing_label!r})"

@@ -19,11 +19,16 @@ Examples
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from ._labels import is_missing
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["decision_surface", "exemplars", "learning_curve"]
 
@@ -33,7 +38,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 GRAY = "#9A9A9A"
 
 
-def _axes(ax):
+def _axes(ax: Axes | None) -> Axes:
     if ax is not None:
         return ax
     try:
@@ -43,7 +48,7 @@ def _axes(ax):
     return plt.subplots(figsize=(5.2, 4.2), layout="constrained")[1]
 
 
-def _two_features(X, plot_name):
+def _two_features(X: Any, plot_name: str) -> np.ndarray:
     X = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
     if X.ndim != 2 or X.shape[1] != 2:
         found = X.shape[1] if X.ndim == 2 else f"an array of {X.ndim} dimensions"
@@ -53,15 +58,15 @@ def _two_features(X, plot_name):
     return X
 
 
-def _limits(X, margin=0.08):
+def _limits(X: np.ndarray, margin: float = 0.08) -> tuple[np.ndarray, np.ndarray]:
     low, high = X.min(axis=0), X.max(axis=0)
     room = np.where(high > low, margin * (high - low), 0.5)
     return low - room, high + room
 
 
-def _legend_above(ax):
+def _legend_above(ax: Axes) -> None:
     """Legend above the axes, where it hides no points."""
-    style = {
+    style: dict[str, Any] = {
         "loc": "lower left",
         "bbox_to_anchor": (0, 1),
         "ncols": 4,
@@ -71,23 +76,23 @@ def _legend_above(ax):
     ax.legend(fontsize="small", frameon=False, columnspacing=1.0, **style)
 
 
-def _hide_top_and_right_spines(ax):
+def _hide_top_and_right_spines(ax: Axes) -> Axes:
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
     return ax
 
 
 def decision_surface(
-    estimator,
-    X,
-    y=None,
-    ax=None,
+    estimator: Any,
+    X: Any,
+    y: ArrayLike | None = None,
+    ax: Axes | None = None,
     *,
-    missing_label=-1,
+    missing_label: Any = -1,
     resolution: int = 200,
     margin: bool = True,
     legend: bool = True,
-):
+) -> Axes:
     """Plot the decision regions of a classifier with two features.
 
     Parameters
@@ -141,41 +146,47 @@ def decision_surface(
     return _hide_top_and_right_spines(ax)
 
 
-def _regions(ax, across, up, codes, count):
+def _regions(ax: Axes, across: np.ndarray, up: np.ndarray, codes: np.ndarray, count: int) -> None:
     from matplotlib.colors import ListedColormap
 
     tints = ListedColormap([COLORS[c % len(COLORS)] for c in range(count)])
     extent = across[0], across[-1], up[0], up[-1]
-    style = {"origin": "lower", "aspect": "auto", "interpolation": "nearest", "zorder": 0}
+    style: dict[str, Any] = {"origin": "lower", "aspect": "auto", "interpolation": "nearest", "zorder": 0}
     ax.imshow(codes, extent=extent, cmap=tints, vmin=-0.5, vmax=count - 0.5, alpha=0.16, **style)
 
 
-def _lines(ax, across, up, decision, margin):
+def _lines(ax: Axes, across: np.ndarray, up: np.ndarray, decision: np.ndarray, margin: bool) -> None:
     ax.contour(across, up, decision, levels=[0.0], colors="#222222", linewidths=1.6, zorder=2)
     if margin:
-        style = {"colors": "#222222", "linewidths": 0.9, "linestyles": "dashed", "alpha": 0.7}
+        style: dict[str, Any] = {"colors": "#222222", "linewidths": 0.9, "linestyles": "dashed", "alpha": 0.7}
         ax.contour(across, up, decision, levels=[-1.0, 1.0], zorder=2, **style)
 
 
-def _rows(ax, X, y, classes, missing_label):
+def _rows(ax: Axes, X: np.ndarray, y: ArrayLike | None, classes: np.ndarray, missing_label: Any) -> None:
     """Draw unlabeled rows small and gray, then labeled rows large on top."""
     if y is None:
-        missing, y = np.ones(len(X), dtype=bool), np.zeros(len(X))
+        missing, labels = np.ones(len(X), dtype=bool), np.zeros(len(X))
     else:
-        y = np.asarray(y)
-        missing = is_missing(y, missing_label)
+        labels = np.asarray(y)
+        missing = is_missing(labels, missing_label)
         missing &= ~np.isin(missing_label, classes)
     if missing.any():
-        ax.scatter(*X[missing].T, s=9, c=GRAY, linewidths=0, alpha=0.8, zorder=3, label="no label")
+        ax.scatter(X[missing, 0], X[missing, 1], s=9, c=GRAY, linewidths=0, alpha=0.8, zorder=3, label="no label")
     for code, class_ in enumerate(classes):
-        own = ~missing & (y == class_)
+        own = ~missing & (labels == class_)
         if own.any():
-            style = {"s": 38, "edgecolors": "white", "linewidths": 0.7, "zorder": 4}
+            style: dict[str, Any] = {"s": 38, "edgecolors": "white", "linewidths": 0.7, "zorder": 4}
             color, marker = COLORS[code % len(COLORS)], MARKERS[code % len(MARKERS)]
-            ax.scatter(*X[own].T, c=color, marker=marker, label=str(class_), **style)
+            ax.scatter(X[own, 0], X[own, 1], c=color, marker=marker, label=str(class_), **style)
 
 
-def learning_curve(curves: Mapping, ax=None, *, xlabel: str = "labels", ylabel: str = "accuracy"):
+def learning_curve(
+    curves: Mapping[Any, tuple[ArrayLike, ArrayLike]],
+    ax: Axes | None = None,
+    *,
+    xlabel: str = "labels",
+    ylabel: str = "accuracy",
+) -> Axes:
     """Plot scores against numbers of labels, with one line per query strategy.
 
     Parameters
@@ -205,8 +216,8 @@ def learning_curve(curves: Mapping, ax=None, *, xlabel: str = "labels", ylabel: 
     if not curves:
         raise ValueError("no curve to draw: pass {name: (labels, scores)}")
     ax = _axes(ax)
-    for number, (name, (labels, scores)) in enumerate(curves.items()):
-        labels, scores = np.asarray(labels), np.atleast_2d(np.asarray(scores, dtype=np.float64))
+    for number, (name, curve) in enumerate(curves.items()):
+        labels, scores = np.asarray(curve[0]), np.atleast_2d(np.asarray(curve[1], dtype=np.float64))
         if labels.ndim != 1 or scores.shape[1] != len(labels):
             raise ValueError(f"curve {name!r}: {scores.shape[1]} scores for {labels.size} numbers of labels")
         _curve(ax, number, name, labels, scores)
@@ -217,7 +228,7 @@ def learning_curve(curves: Mapping, ax=None, *, xlabel: str = "labels", ylabel: 
     return _hide_top_and_right_spines(ax)
 
 
-def _curve(ax, number, name, labels, scores):
+def _curve(ax: Axes, number: int, name: Any, labels: np.ndarray, scores: np.ndarray) -> None:
     color = COLORS[number % len(COLORS)]
     style = ("-", "--", "-.", ":")[number % 4]
     mean = scores.mean(axis=0)
@@ -227,7 +238,14 @@ def _curve(ax, number, name, labels, scores):
         ax.fill_between(labels, mean - error, mean + error, color=color, alpha=0.18, linewidth=0)
 
 
-def exemplars(selector_or_X, indices=None, ax=None, *, X=None, weights=None):
+def exemplars(
+    selector_or_X: Any,
+    indices: ArrayLike | None = None,
+    ax: Axes | None = None,
+    *,
+    X: Any = None,
+    weights: ArrayLike | None = None,
+) -> Axes:
     """Plot exemplars with sizes that show how many samples they represent.
 
     Parameters
@@ -268,10 +286,11 @@ def exemplars(selector_or_X, indices=None, ax=None, *, X=None, weights=None):
         chosen = all_rows[np.asarray(indices)]
     ax = _axes(ax)
     if all_rows is not None:
-        ax.scatter(*all_rows.T, s=9, c=GRAY, linewidths=0, alpha=0.6, zorder=1, label="rows")
-    size = 60.0 if weights is None else 30.0 + 270.0 * np.asarray(weights) / np.max(weights)
-    style = {"c": COLORS[0], "edgecolors": "white", "linewidths": 1.0, "alpha": 0.85}
-    ax.scatter(*chosen.T, s=size, zorder=2, label="exemplars", **style)
+        ax.scatter(all_rows[:, 0], all_rows[:, 1], s=9, c=GRAY, linewidths=0, alpha=0.6, zorder=1, label="rows")
+    represented = None if weights is None else np.asarray(weights)
+    size = 60.0 if represented is None else 30.0 + 270.0 * represented / represented.max()
+    style: dict[str, Any] = {"c": COLORS[0], "edgecolors": "white", "linewidths": 1.0, "alpha": 0.85}
+    ax.scatter(chosen[:, 0], chosen[:, 1], s=size, zorder=2, label="exemplars", **style)
     ax.set(xlabel="feature 1", ylabel="feature 2")
     if all_rows is not None:
         _legend_above(ax)

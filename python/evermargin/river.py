@@ -9,7 +9,8 @@ import json
 import math
 import numbers
 import zlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Hashable, Iterator
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -23,6 +24,14 @@ from ._base import to_json_value
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from ._core import Rows
+
+#: Key of a column: a feature, or a feature with a text value.
+Column: TypeAlias = Hashable
+
+#: Columns and values of a record, sorted by column.
+Record: TypeAlias = list[tuple[int, float]]
 
 #: Largest magnitude of a feature value that the core accepts.
 MAX_MAGNITUDE = 1e100
@@ -90,7 +99,7 @@ class EverMarginClassifier(base.MiniBatchClassifier):
         max_labels: int = 500,
         max_points: int = 500,
         seed: int = 1,
-    ):
+    ) -> None:
         self.C = C
         self.gamma = gamma
         self.kernel = kernel
@@ -101,27 +110,27 @@ class EverMarginClassifier(base.MiniBatchClassifier):
         self.max_labels = max_labels
         self.max_points = max_points
         self.seed = seed
-        self._columns = {}
-        self._labels = {}
-        self._counts = []
-        self._pending = []
-        self._engine = None
-        self._model = None
-        self._predictor = None
+        self._columns: dict[Column, int] = {}
+        self._labels: dict[base.typing.ClfTarget, int] = {}
+        self._counts: list[int] = []
+        self._pending: list[tuple[Record, int]] = []
+        self._engine: _core.Engine | None = None
+        self._model: _core.Classifier | None = None
+        self._predictor: _core.Predictor | None = None
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_predictor": None}
 
     @property
-    def _multiclass(self):
+    def _multiclass(self) -> bool:
         return True
 
     @classmethod
-    def _unit_test_params(cls):
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
         yield {}
         yield {"batch_size": 25}
 
-    def learn_one(self, x: dict, y: base.typing.ClfTarget) -> None:
+    def learn_one(self, x: dict[base.typing.FeatureName, Any], y: base.typing.ClfTarget) -> None:
         """Update the model with a record.
 
         Parameters
@@ -139,26 +148,26 @@ class EverMarginClassifier(base.MiniBatchClassifier):
         if y != y:
             raise ValueError(f"y={y!r} is no class; leave out unlabeled records")
         self._columns.update(new_columns)
-        self._append(row, y)
+        self._append(row, y, self._engine)
 
-    def _append(self, row, y):
+    def _append(self, row: Record, y: base.typing.ClfTarget, engine: _core.Engine) -> None:
         number = self._labels.setdefault(y, len(self._labels))
         if number == len(self._counts):
             self._counts.append(0)
         self._counts[number] += 1
         self._pending.append((row, number))
         if len(self._pending) >= self.batch_size:
-            self._learn()
+            self._learn(engine)
 
-    def _learn(self):
+    def _learn(self, engine: _core.Engine) -> None:
         """Learn the pending batch; if the engine rejects it, it is dropped."""
         batch, self._pending = self._pending, []
         codes = np.array([number for _, number in batch], dtype=np.int64)
-        self._engine.batch(self._rows([row for row, _ in batch]), codes)
-        self._model = self._engine.classifier()
+        engine.batch(self._rows([row for row, _ in batch]), codes)
+        self._model = engine.classifier()
         self._predictor = None
 
-    def _new_engine(self):
+    def _new_engine(self) -> _core.Engine:
         """Create an engine; invalid parameters are an error."""
         for name, minimum in {"batch_size": 1, "max_features": 1, "window": 0}.items():
             value = getattr(self, name)
@@ -172,7 +181,7 @@ class EverMarginClassifier(base.MiniBatchClassifier):
             raise ValueError(f"gamma={self.gamma!r}: must be a number above 0, or 0 to take it from the first batch")
         return _core.Engine(json.dumps(self._settings(), default=to_json_value), transduction=False)
 
-    def _settings(self):
+    def _settings(self) -> dict[str, Any]:
         return {
             "c": self.C,
             "kernel": self.kernel,
@@ -188,12 +197,15 @@ class EverMarginClassifier(base.MiniBatchClassifier):
             "seed": self.seed,
         }
 
-    def _row(self, x, grow):
+    def _row(self, x: dict[base.typing.FeatureName, Any], grow: bool) -> tuple[Record, dict[Column, int]]:
         """Columns and values of a record, sorted by column, and the columns of new features for the index."""
-        columns, found, unseen, new_columns = self._columns, {}, [], {}
+        columns, unseen = self._columns, []
+        found: dict[int, float] = {}
+        new_columns: dict[Column, int] = {}
         for name, value in x.items():
             if value is None:
                 continue
+            key: Column
             if isinstance(value, str):
                 key, value = (name, value), 1.0
             else:
@@ -215,7 +227,7 @@ class EverMarginClassifier(base.MiniBatchClassifier):
                 found[at] = _number(name, found.get(at, 0.0) + value)
         return sorted(found.items()), new_columns
 
-    def _rows(self, found):
+    def _rows(self, found: list[Record]) -> Rows:
         """Records as compressed sparse rows for the core."""
         indptr = np.zeros(len(found) + 1, dtype=np.int64)
         np.cumsum([len(row) for row in found], out=indptr[1:])
@@ -223,7 +235,7 @@ class EverMarginClassifier(base.MiniBatchClassifier):
         values = np.array([value for row in found for _, value in row], dtype=np.float64)
         return indptr, indices, values, self.max_features
 
-    def _class_scores(self, found):
+    def _class_scores(self, found: list[Record]) -> np.ndarray:
         """Class scores between 0 and 1, one row per record."""
         counts = np.array(self._counts, dtype=float)
         if self._model is None:
@@ -237,7 +249,9 @@ class EverMarginClassifier(base.MiniBatchClassifier):
         out[:, [int(name) for name in self._model.classes]] = shares / shares.sum(axis=1, keepdims=True)
         return out
 
-    def predict_proba_one(self, x: dict, **kwargs: Any) -> dict:
+    def predict_proba_one(
+        self, x: dict[base.typing.FeatureName, Any], **kwargs: Any
+    ) -> dict[base.typing.ClfTarget, float]:
         """Compute class scores of a record, which sum to 1 but are not calibrated; {} before any label.
 
         Parameters
@@ -253,7 +267,7 @@ class EverMarginClassifier(base.MiniBatchClassifier):
         if not self._labels:
             return {}
         shares = self._class_scores([self._row(x, grow=False)[0]])[0]
-        return dict(zip(self._labels, shares.tolist()))
+        return dict(zip(self._labels, shares.tolist(), strict=True))
 
     def learn_many(self, X: pd.DataFrame, y: pd.Series) -> None:
         """Update the model with the rows of a data frame, in their order.
@@ -267,8 +281,8 @@ class EverMarginClassifier(base.MiniBatchClassifier):
 
         """
         names = list(X.columns)
-        for values, label in zip(X.itertuples(index=False, name=None), y):
-            self.learn_one(dict(zip(names, values)), label)
+        for values, label in zip(X.itertuples(index=False, name=None), y, strict=False):
+            self.learn_one(dict(zip(names, values, strict=True)), label)
 
     def predict_proba_many(self, X: pd.DataFrame) -> pd.DataFrame:
         """Compute class scores of the rows of a data frame.
@@ -288,12 +302,12 @@ class EverMarginClassifier(base.MiniBatchClassifier):
         if not self._labels:
             return pd.DataFrame(index=X.index)
         names = list(X.columns)
-        records = (dict(zip(names, values)) for values in X.itertuples(index=False, name=None))
+        records = (dict(zip(names, values, strict=True)) for values in X.itertuples(index=False, name=None))
         found = [self._row(x, grow=False)[0] for x in records]
         return pd.DataFrame(self._class_scores(found), columns=list(self._labels), index=X.index)
 
 
-def _number(name, value):
+def _number(name: Hashable, value: Any) -> float:
     """The value of a feature as a number."""
     try:
         number = float(value)

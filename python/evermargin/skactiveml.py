@@ -25,8 +25,11 @@ Examples
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
@@ -43,31 +46,54 @@ from ._batches import diverse_sampling, submod_sampling
 from ._kernels import kernel_json, similarity, unit_rows
 from ._strategies import POOL_SIZE, closeness
 
+if TYPE_CHECKING:
+    from ._types import Kernel, RandomStateLike, Sampled
+
 __all__ = ["DiverseBatch", "MarginSampling", "RandomSampling", "SmallPool", "SubmodularBatch"]
+
+
+#: Indices into the pool, and a function that computes the utilities before each choice.
+Choice: TypeAlias = tuple[np.ndarray, Callable[[], np.ndarray]]
 
 
 class _Strategy(SingleAnnotatorPoolQueryStrategy):
     """Base class of the strategies, which choose rows of ``X`` among candidates."""
 
-    def _ask(self, X, y, candidates, batch_size, return_utilities, choose):
+    def _ask(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        candidates: ArrayLike | None,
+        batch_size: int,
+        return_utilities: bool,
+        choose: Callable[[np.ndarray, np.ndarray, np.ndarray, int], Choice],
+    ) -> Sampled:
         """Query with ``choose(X, y, pool, batch_size)``.
 
         It returns indices into the pool and a function that computes the utilities before each choice.
         """
-        X, y, candidates, batch_size, return_utilities = self._validate_data(
+        samples, labels, candidates, batch_size, return_utilities = self._validate_data(
             X, y, candidates, batch_size, return_utilities, reset=True
         )
-        pool, mapping = self._transform_candidates(candidates, X, y)
-        places, utilities = choose(X, y, pool, batch_size)
+        pool, mapping = self._transform_candidates(candidates, samples, labels)
+        places, utilities = choose(samples, labels, pool, batch_size)
         if mapping is None:
             return (places, utilities()) if return_utilities else places
         if not return_utilities:
             return mapping[places]
-        spread = np.full((len(places), len(X)), np.nan)
+        spread = np.full((len(places), len(samples)), np.nan)
         spread[:, mapping] = utilities()
         return mapping[places], spread
 
-    def _closeness(self, X, y, pool, clf, fit_clf, sample_weight):
+    def _closeness(
+        self,
+        X: np.ndarray,
+        y: np.ndarray,
+        pool: np.ndarray,
+        clf: Any,
+        fit_clf: bool,
+        sample_weight: ArrayLike | None,
+    ) -> np.ndarray:
         """Closeness of candidates to the decision boundary; zeros while there is no fitted classifier."""
         if fit_clf:
             clf = self._fitted(X, y, clf, sample_weight)
@@ -78,7 +104,7 @@ class _Strategy(SingleAnnotatorPoolQueryStrategy):
         except NotFittedError:
             return np.zeros(len(pool))
 
-    def _fitted(self, X, y, clf, sample_weight):
+    def _fitted(self, X: np.ndarray, y: np.ndarray, clf: Any, sample_weight: ArrayLike | None) -> Any:
         weight = {} if sample_weight is None else {"sample_weight": np.asarray(sample_weight)}
         if isinstance(clf, SkactivemlClassifier):
             return clone(clf).fit(X, y, **weight)
@@ -88,7 +114,7 @@ class _Strategy(SingleAnnotatorPoolQueryStrategy):
         weight = {name: values[known] for name, values in weight.items()}
         return clone(clf).fit(X[known], y[known], **weight)
 
-    def _nearest(self, near, batch_size):
+    def _nearest(self, near: np.ndarray, batch_size: int) -> Choice:
         """The nearest candidates, with ties in random order."""
         places, utilities = simple_batch(
             -near, self.random_state_, batch_size=batch_size, return_utilities=True
@@ -96,7 +122,7 @@ class _Strategy(SingleAnnotatorPoolQueryStrategy):
         return places, lambda: utilities
 
 
-def _wraps(clf):
+def _wraps(clf: Any) -> bool:
     return isinstance(clf, SkactivemlClassifier) and "estimator_" in vars(clf)
 
 
@@ -117,7 +143,14 @@ class RandomSampling(_Strategy):
     array([1])
     """
 
-    def query(self, X, y, candidates=None, batch_size=1, return_utilities=False):
+    def query(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        candidates: ArrayLike | None = None,
+        batch_size: int = 1,
+        return_utilities: bool = False,
+    ) -> Sampled:
         """Choose candidates to label.
 
         Parameters
@@ -141,7 +174,7 @@ class RandomSampling(_Strategy):
             Utilities before each choice; NaN for rows that were no candidates.
         """
 
-        def choose(X, y, pool, batch_size):
+        def choose(X: np.ndarray, y: np.ndarray, pool: np.ndarray, batch_size: int) -> Choice:
             utilities = self.random_state_.random_sample(len(pool))
             places, steps = simple_batch(
                 utilities, self.random_state_, batch_size=batch_size, return_utilities=True
@@ -172,15 +205,15 @@ class MarginSampling(_Strategy):
 
     def query(
         self,
-        X,
-        y,
-        clf,
-        fit_clf=True,
-        sample_weight=None,
-        candidates=None,
-        batch_size=1,
-        return_utilities=False,
-    ):
+        X: ArrayLike,
+        y: ArrayLike,
+        clf: Any,
+        fit_clf: bool = True,
+        sample_weight: ArrayLike | None = None,
+        candidates: ArrayLike | None = None,
+        batch_size: int = 1,
+        return_utilities: bool = False,
+    ) -> Sampled:
         """Choose candidates to label.
 
         Parameters
@@ -210,13 +243,13 @@ class MarginSampling(_Strategy):
             Utilities before each choice; NaN for rows that were no candidates.
         """
 
-        def choose(X, y, pool, batch_size):
+        def choose(X: np.ndarray, y: np.ndarray, pool: np.ndarray, batch_size: int) -> Choice:
             near = self._closeness(X, y, pool, clf, fit_clf, sample_weight)
             return self._choose(pool, near, batch_size)
 
         return self._ask(X, y, candidates, batch_size, return_utilities, choose)
 
-    def _choose(self, pool, near, batch_size):
+    def _choose(self, pool: np.ndarray, near: np.ndarray, batch_size: int) -> Choice:
         return self._nearest(near, batch_size)
 
 
@@ -243,11 +276,16 @@ class SmallPool(MarginSampling):
     array([2])
     """
 
-    def __init__(self, pool_size=POOL_SIZE, missing_label=MISSING_LABEL, random_state=None):
+    def __init__(
+        self,
+        pool_size: int = POOL_SIZE,
+        missing_label: Any = MISSING_LABEL,
+        random_state: RandomStateLike = None,
+    ) -> None:
         super().__init__(missing_label=missing_label, random_state=random_state)
         self.pool_size = pool_size
 
-    def _choose(self, pool, near, batch_size):
+    def _choose(self, pool: np.ndarray, near: np.ndarray, batch_size: int) -> Choice:
         if self.pool_size != int(self.pool_size) or self.pool_size < 1:
             raise ValueError(f"pool_size={self.pool_size}: must be 1 or more")
         left, places = np.arange(len(near)), []
@@ -289,12 +327,18 @@ class DiverseBatch(MarginSampling):
     array([2, 4])
     """
 
-    def __init__(self, kernel="rbf", gamma="scale", missing_label=MISSING_LABEL, random_state=None):
+    def __init__(
+        self,
+        kernel: str = "rbf",
+        gamma: float | str = "scale",
+        missing_label: Any = MISSING_LABEL,
+        random_state: RandomStateLike = None,
+    ) -> None:
         super().__init__(missing_label=missing_label, random_state=random_state)
         self.kernel = kernel
         self.gamma = gamma
 
-    def _choose(self, pool, near, batch_size):
+    def _choose(self, pool: np.ndarray, near: np.ndarray, batch_size: int) -> Choice:
         kernel_params = json.loads(kernel_json(self.kernel, self.gamma, pool))
         if not near.any():
             return self._nearest(near, batch_size)
@@ -303,7 +347,7 @@ class DiverseBatch(MarginSampling):
         return places, lambda: self._gains(pool, near, places, kernel_params)
 
     @staticmethod
-    def _gains(pool, near, places, kernel_params):
+    def _gains(pool: np.ndarray, near: np.ndarray, places: np.ndarray, kernel_params: Kernel) -> np.ndarray:
         uncertainty = np.maximum(0.0, 1.0 - near)
         inside = np.flatnonzero(uncertainty > 0)
         if kernel_params["type"] == "rbf":
@@ -323,10 +367,10 @@ class DiverseBatch(MarginSampling):
 class _Precomputed:
     """A classifier with precomputed decision values."""
 
-    def __init__(self, decision):
+    def __init__(self, decision: np.ndarray) -> None:
         self.decision = decision
 
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> np.ndarray:
         return self.decision
 
 
@@ -360,15 +404,15 @@ class SubmodularBatch(_Strategy):
 
     def __init__(
         self,
-        kernel="rbf",
-        gamma="scale",
-        diversity="auto",
-        labeled="auto",
-        density="auto",
-        seek="outliers",
-        missing_label=MISSING_LABEL,
-        random_state=None,
-    ):
+        kernel: str = "rbf",
+        gamma: float | str = "scale",
+        diversity: float | str = "auto",
+        labeled: float | str = "auto",
+        density: float | str = "auto",
+        seek: str = "outliers",
+        missing_label: Any = MISSING_LABEL,
+        random_state: RandomStateLike = None,
+    ) -> None:
         super().__init__(missing_label=missing_label, random_state=random_state)
         self.kernel = kernel
         self.gamma = gamma
@@ -377,7 +421,14 @@ class SubmodularBatch(_Strategy):
         self.density = density
         self.seek = seek
 
-    def query(self, X, y, candidates=None, batch_size=1, return_utilities=False):
+    def query(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        candidates: ArrayLike | None = None,
+        batch_size: int = 1,
+        return_utilities: bool = False,
+    ) -> Sampled:
         """Choose candidates to label.
 
         Parameters
@@ -402,15 +453,15 @@ class SubmodularBatch(_Strategy):
         """
         return self._ask(X, y, candidates, batch_size, return_utilities, self._choose)
 
-    def _choose(self, X, y, pool, batch_size):
+    def _choose(self, X: np.ndarray, y: np.ndarray, pool: np.ndarray, batch_size: int) -> Choice:
         known = is_labeled(y, self.missing_label_)
-        options = {"X_labeled": X[known], "y_labeled": y[known]} if known.any() else {}
+        options: dict[str, Any] = {"X_labeled": X[known], "y_labeled": y[known]} if known.any() else {}
         options |= {name: getattr(self, name) for name in ("diversity", "labeled", "density", "seek")}
         options |= {"kernel": self.kernel, "gamma": self.gamma}
         places = submod_sampling(None, pool, batch_size, **options)
         return places, lambda: self._gains(X[known], y[known], pool, places)
 
-    def _gains(self, known, labels, pool, places):
+    def _gains(self, known: np.ndarray, labels: np.ndarray, pool: np.ndarray, places: np.ndarray) -> np.ndarray:
         """Gain of each candidate in the objective, before each choice."""
         kernel_params = json.loads(kernel_json(self.kernel, self.gamma, pool))
         if self.kernel == "linear":
@@ -430,7 +481,7 @@ class SubmodularBatch(_Strategy):
             gain = gain - 2.0 * weight["diversity"] * similarities[place]
         return steps
 
-    def _weights(self, rows, labels, count):
+    def _weights(self, rows: int, labels: int, count: int) -> dict[str, float]:
         means = {"diversity": 1 / (2 * count), "labeled": 1 / max(1, labels), "density": 1 / rows}
         given = {name: getattr(self, name) for name in means}
         weight = {name: mean if isinstance(given[name], str) else given[name] for name, mean in means.items()}

@@ -79,7 +79,7 @@ def test_modal_readme_entropy_sampling(iris):
 def test_modal_readme_custom_strategy(iris):
     def random_sampling(classifier, X_pool):
         n_samples = len(X_pool)
-        query_idx = np.random.choice(range(n_samples))
+        query_idx = np.random.choice(range(n_samples))  # noqa: NPY002 - the example of modAL as it is
         return query_idx, X_pool[query_idx]
 
     X, y = iris
@@ -208,7 +208,7 @@ def test_error_messages_name_the_mistake():
     with pytest.raises(TypeError, match="neither decision_function nor predict_proba"):
         active.margin_sampling(GaussianProcessRegressor().fit(X, y), X)
     for machine in (SVC(), evermargin.SVC(), SVC().fit(X, y), evermargin.SVC().fit(X, y)):
-        with pytest.raises(TypeError, match='has no predict_proba.*probability="sigmoid".*CalibratedClassifierCV'):
+        with pytest.raises(TypeError, match=r'has no predict_proba.*probability="sigmoid".*CalibratedClassifierCV'):
             active.entropy_sampling(machine, X)
     assert "20 labels" in repr(learner)
 
@@ -328,7 +328,7 @@ def test_one_vs_one_closeness_is_the_same_for_scikit_learn_models():
     pairs = theirs.set_params(decision_function_shape="ovo").decision_function(X)
     smallest = np.empty(len(X))
     for i, c in enumerate(theirs.predict(X)):
-        own = [f if c == p else -f for (p, q), f in zip(PAIRS, pairs[i]) if c in (p, q)]
+        own = [f if c == p else -f for (p, q), f in zip(PAIRS, pairs[i], strict=True) if c in (p, q)]
         smallest[i] = max(0.0, min(own))
     np.testing.assert_allclose(a, smallest, atol=1e-12)
     assert smallest.min() < 0.1 < smallest.max()
@@ -423,7 +423,7 @@ def test_submod_sampling_needs_two_classes(iris):
 def test_committee_sampling_returns_rows_of_largest_vote_entropy(iris):
     X, y = iris
     forest = RandomForestClassifier(25, max_depth=3, random_state=0).fit(X[:50], y[:50])
-    index, utility = active.committee_sampling(forest, X[50:], n_instances=5, return_metrics=True)
+    _, utility = active.committee_sampling(forest, X[50:], n_instances=5, return_metrics=True)
     votes = np.stack([tree.predict(X[50:]) for tree in forest.estimators_])
     share = np.stack([(votes == c).mean(axis=0) for c in range(3)])
     entropy = -np.sum(share * np.log(np.where(share > 0, share, 1)), axis=0)

@@ -13,7 +13,7 @@ from evermargin._base import SemiSupervisedClassifier
 
 def write(path, X, y):
     lines = ["x" + ",x".join(str(c) for c in range(X.shape[1])) + ",label"]
-    lines += [",".join([*(repr(float(v)) for v in row), str(label)]) for row, label in zip(X, y)]
+    lines += [",".join([*(repr(float(v)) for v in row), str(label)]) for row, label in zip(X, y, strict=True)]
     path.write_text("\n".join(lines) + "\n")
 
 
@@ -42,7 +42,7 @@ def test_decision_values_of_several_classes_and_sparse_rows_match(model, learner
     X, y = make_classification(150, 8, n_informative=5, n_classes=3, random_state=0)
     X[np.abs(X) < 0.8] = 0.0
     lines = [
-        " ".join([str(c), *(f"{k + 1}:{v!r}" for k, v in enumerate(row) if v)]) for c, row in zip(y, X.tolist())
+        " ".join([str(c), *(f"{k + 1}:{v!r}" for k, v in enumerate(row) if v)]) for c, row in zip(y, X.tolist(), strict=True)
     ]
     (tmp_path / "d.svm").write_text("\n".join(lines) + "\n")
     fit = [command_line, "fit", tmp_path / "d.svm", "-o", tmp_path / "m.evm", "--learner", learner, "--scale", "none"]

@@ -134,7 +134,7 @@ def test_data_frames_and_text_classes():
 
 def test_minus_one_as_a_class_is_an_error_with_a_remedy():
     X, y = make_moons(40, random_state=0)
-    with pytest.raises(ValueError, match="-1 means unlabeled here.*missing_label=None"):
+    with pytest.raises(ValueError, match=r"-1 means unlabeled here.*missing_label=None"):
         LapSVC().fit(X, 2 * y - 1)
     model = LapSVC(missing_label=None).fit(X, 2 * y - 1)
     assert list(model.classes_) == [-1, 1]
@@ -218,7 +218,9 @@ def test_damaged_sparse_matrix_is_an_error():
         model.decision_function(S)
 
 
-@pytest.mark.parametrize("model", [LASVMClassifier(), LASVMClassifier(loss="local"), evermargin.NeverEndingClassifier(scale="none")])
+@pytest.mark.parametrize(
+    "model", [LASVMClassifier(), LASVMClassifier(loss="local"), evermargin.NeverEndingClassifier(scale="none")]
+)
 @pytest.mark.parametrize("share", [1.0, 0.6, 0.1])
 def test_online_learners_give_the_same_result_for_dense_and_sparse_rows(model, share):
     """Each step depends on the one before, so that a difference in the last digit would change the result."""
@@ -238,7 +240,7 @@ def test_views_can_be_ranges():
     ]
     f = [m.decision_function(X) for m in models]
     assert (f[0] == f[1]).all() and (f[0] == f[2]).all()
-    with pytest.raises(ValueError, match="views: .* must follow each other"):
+    with pytest.raises(ValueError, match=r"views: .* must follow each other"):
         evermargin.CoRLS(views=[slice(0, 10, 2)]).fit(X, y)
     with pytest.raises(ValueError, match="a slice, a range or a list"):
         evermargin.CoRLS(views=["0", "1"]).fit(X, y)
@@ -312,7 +314,7 @@ def test_prediction_in_blocks_equals_prediction_at_once(monkeypatch):
         model.fit(X[:200], y[:200] % 3)
         whole = model._raw_predictions(X)
         monkeypatch.setattr("evermargin._base.BLOCK_ROWS", 128)
-        for one, parts in zip(whole, model._raw_predictions(X)):
+        for one, parts in zip(whole, model._raw_predictions(X), strict=True):
             assert (one is None and parts is None) or (one == parts).all()
         monkeypatch.undo()
 

@@ -90,7 +90,7 @@ def test_libsvm_round_trip(classes, tmp_path):
     if (predict := shutil.which("svm-predict")) is None:
         pytest.skip("svm-predict is not installed")
     (tmp_path / "m").write_text(text)
-    lines = [" ".join([str(c), *(f"{k + 1}:{v!r}" for k, v in enumerate(row.tolist()))]) for c, row in zip(y, X)]
+    lines = [" ".join([str(c), *(f"{k + 1}:{v!r}" for k, v in enumerate(row.tolist()))]) for c, row in zip(y, X, strict=True)]
     (tmp_path / "d").write_text("\n".join(lines) + "\n")
     subprocess.run([predict, "d", "m", "out"], cwd=tmp_path, check=True, capture_output=True)
     assert (np.loadtxt(tmp_path / "out") == ours.predict(X)).all()

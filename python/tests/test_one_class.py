@@ -76,11 +76,11 @@ def test_precomputed_rbf_kernel_equals_rbf_kernel():
 
 def test_wrong_input_is_an_error():
     for nu in (0.0, -1.0, 1.5):
-        with pytest.raises(ValueError, match="nu=.*: must be a number above 0, at most 1"):
+        with pytest.raises(ValueError, match=r"nu=.*: must be a number above 0, at most 1"):
             OneClassSVM(nu=nu).fit(MOONS)
     with pytest.raises(ValueError, match="nu=nan: must be a number above 0, at most 1"):
         OneClassSVM(nu=float("nan")).fit(MOONS)
-    with pytest.raises(ValueError, match="no row to learn from|non-zero"):
+    with pytest.raises(ValueError, match=r"no row to learn from|non-zero"):
         OneClassSVM().fit(MOONS, sample_weight=np.zeros(300))
     with pytest.raises(ValueError, match="use the rbf kernel"):
         OneClassSVM(kernel="linear").fit(CANCER)

@@ -134,7 +134,7 @@ def test_failed_partial_fit_leaves_the_model_unchanged(iris):
     np.testing.assert_array_equal(model.decision_function(X), before)
     with pytest.raises(ValueError, match="probability='sigmoid' needs held-out rows"):
         LASVMClassifier(probability="sigmoid").partial_fit(X, y, classes=np.unique(y))
-    with pytest.raises(ValueError, match="C=-1.0: must be a number above 0"):
+    with pytest.raises(ValueError, match=r"C=-1\.0: must be a number above 0"):
         LASVMClassifier(C=-1.0).partial_fit(X, y, classes=np.unique(y))
 
 

@@ -75,7 +75,7 @@ def other_value(param):
     if kind == "choice":
         return next(word for word in param["choices"] if word != default)
     values = {"bool": not default, "gamma": 0.37, "ratio": 0.37, "views": [(0, 2), (2, 4)], "kernels": "rbf;linear"}
-    return values[kind] if kind in values else 0.37
+    return values.get(kind, 0.37)
 
 
 def core_params(cls, **params):

@@ -7,9 +7,9 @@ from sklearn.svm import SVC
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
-import matplotlib.pyplot as plt
+import matplotlib.pyplot as plt  # noqa: E402 - after the choice of the backend
 
-from evermargin import ExemplarSelector, plot
+from evermargin import ExemplarSelector, plot  # noqa: E402 - after the choice of the backend
 
 
 @pytest.fixture(autouse=True)

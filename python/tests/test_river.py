@@ -91,7 +91,7 @@ def test_unusable_record_is_an_error_and_leaves_the_model_unchanged(bad):
         x, y = {"a": float(i % 2), "b": 1.0}, i % 2
         for record in ({"new": 1.0, "a": 1.0, "bad": bad}, {**x, "a": bad}):
             before = pickle.dumps(model) if i else None
-            with pytest.raises(ValueError, match="feature '(bad|a)'"):
+            with pytest.raises(ValueError, match=r"feature '(bad|a)'"):
                 model.learn_one(record, "new class")
             assert i == 0 or pickle.dumps(model) == before
         model.learn_one(x, y)

@@ -1,6 +1,7 @@
 """Cross-validation with unlabeled rows, which are used for training and never for scoring."""
 
 import pickle
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -48,13 +49,13 @@ def test_folds_of_labeled_data_equal_stratified_folds():
     X, y = make_moons(60, random_state=0)
     ours = list(LabeledKFold(3, shuffle=True, random_state=5).split(X, y))
     theirs = list(StratifiedKFold(3, shuffle=True, random_state=5).split(X, y))
-    assert all(np.array_equal(a, b) for o, t in zip(ours, theirs) for a, b in zip(o, t))
+    assert all(np.array_equal(a, b) for o, t in zip(ours, theirs, strict=True) for a, b in zip(o, t, strict=True))
 
 
 class UnlabeledCounter(ClassifierMixin, BaseEstimator):
     """Records the number of unlabeled rows in each call of fit."""
 
-    seen = []
+    seen: ClassVar[list[int]] = []
 
     def fit(self, X, y):
         self.classes_ = np.array([0, 1])

@@ -167,7 +167,7 @@ def test_classifier_with_an_empty_state_directory_is_not_fitted(tmp_path):
     with pytest.raises(NotFittedError):
         model.predict(X)
     assert not (tmp_path / "state").exists()
-    with pytest.raises(ParameterError, match="C=-1.0"):
+    with pytest.raises(ParameterError, match=r"C=-1\.0"):
         NeverEndingClassifier(C=-1.0, state=tmp_path / "state").partial_fit(X, Y)
     assert NeverEndingClassifier(state=tmp_path / "state").partial_fit(X, Y).predict(X).shape == (300,)
 
@@ -310,7 +310,7 @@ def test_command_line_predicts_the_same_with_the_model_of_a_session(tmp_path, co
         session.close_batch()
         session.save_model(model)
         expected = session.predict(X)
-    lines = ["x0,x1,label", *(f"{a!r},{b!r},{label}" for (a, b), label in zip(X.tolist(), Y))]
+    lines = ["x0,x1,label", *(f"{a!r},{b!r},{label}" for (a, b), label in zip(X.tolist(), Y, strict=True))]
     table.write_text("\n".join(lines) + "\n")
     words = [command_line, "predict", model, table, "--label", "label", "-o", predicted]
     subprocess.run([str(w) for w in words], check=True, capture_output=True)
@@ -319,7 +319,7 @@ def test_command_line_predicts_the_same_with_the_model_of_a_session(tmp_path, co
 
 
 def test_row_counts_match_the_command_line(tmp_path, command_line):
-    values = [f"{a!r},{b!r},{label}" for (a, b), label in zip(X.tolist(), Y)]
+    values = [f"{a!r},{b!r},{label}" for (a, b), label in zip(X.tolist(), Y, strict=True)]
     values[120], values[130] = "nan,1,0", "3e15,1,1"
     (tmp_path / "d.csv").write_text("\n".join(["a,b,label", *values]) + "\n")
     run = [command_line, "run", tmp_path / "d.csv", "--batch", "100", "--json", "-q"]

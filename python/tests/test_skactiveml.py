@@ -138,7 +138,7 @@ def test_margin_sampling_of_several_classes_returns_the_nearest():
     for i in range(40, 90):
         c = model.predict(X[[i]])[0]
         own = [
-            f if c == p else -f for (p, q), f in zip(pairs, model.decision_function(X[[i]])[0]) if c in (p, q)
+            f if c == p else -f for (p, q), f in zip(pairs, model.decision_function(X[[i]])[0], strict=True) if c in (p, q)
         ]
         assert utility[0, i] == pytest.approx(-max(0, min(own)), abs=1e-9)
     assert utility[0, index[0]] == np.nanmax(utility)

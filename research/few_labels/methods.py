@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-import evermargin as em
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 from sets import DataSet
@@ -22,9 +21,11 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 from sklearn.svm import SVC
 
+import evermargin as em
+
 try:
     import graphlearning
-except Exception as error:  # noqa: BLE001 - a missing compiled part raises other errors than ImportError
+except Exception as error:  # a missing compiled part raises other errors than ImportError
     graphlearning = None
     GRAPHLEARNING_ERROR = f"{type(error).__name__}: {error}"
 

@@ -100,7 +100,8 @@ def _review(name: str):
 
 
 def _idx(path: str) -> np.ndarray:
-    raw = lzma.open(DATA / path).read()
+    with lzma.open(DATA / path) as file:
+        raw = file.read()
     axes = raw[3]
     shape = [int.from_bytes(raw[4 + 4 * i : 8 + 4 * i], "big") for i in range(axes)]
     return np.frombuffer(raw, np.uint8, offset=4 + 4 * axes).reshape(shape)

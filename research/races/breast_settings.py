@@ -14,7 +14,8 @@ from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.svm import SVC
 
 path = pathlib.Path(sys.argv[1]) / "uci/breast-cancer-wisconsin.data.xz"
-rows = [line.split(",") for line in lzma.open(path, "rt").read().split() if "?" not in line]
+with lzma.open(path, "rt") as file:
+    rows = [line.split(",") for line in file.read().split() if "?" not in line]
 x = np.array([[float(v) for v in row[1:-1]] for row in rows])
 y = np.array([row[-1] == "4" for row in rows])
 splits = list(StratifiedShuffleSplit(60, train_size=492, test_size=191, random_state=1).split(x, y))
@@ -39,5 +40,5 @@ for name, (z, gammas) in scalings.items():
                 for train, test in splits
             ]
             best.append((100 * np.mean(runs), name, c, gamma))
-for row in sorted(best)[-5:]:
-    print("%.2f %% %s C %g gamma %g" % row)
+for score, name, c, gamma in sorted(best)[-5:]:
+    print(f"{score:.2f} % {name} C {c:g} gamma {gamma:g}")

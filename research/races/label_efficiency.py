@@ -10,7 +10,17 @@ part. The target is A0 + 0.95 (A1 - A0), where A0 is the share of the larger cla
 labels. --peer needs numpy, scikit-learn and scikit-activeml, which gets a pool of 5,000 rows and one label at a time; its CPU
 seconds exclude scoring.
 """
-import argparse, json, lzma, os, random, resource, struct, subprocess, sys, tarfile, time
+import argparse
+import json
+import lzma
+import os
+import random
+import resource
+import struct
+import subprocess
+import sys
+import tarfile
+import time
 
 BUDGETS = [20, 50, 100, 200, 300, 400, 600, 800, 1200, 1600, 2400, 3200, 4800, 6400, 9600, 12800]
 RUN = {
@@ -29,7 +39,8 @@ ALL = {
 
 
 def idx(path):
-    raw = lzma.open(path).read()
+    with lzma.open(path) as file:
+        raw = file.read()
     dims = struct.unpack(">" + "I" * raw[3], raw[4 : 4 + 4 * raw[3]])
     return raw[4 + 4 * raw[3] :], dims
 
@@ -70,7 +81,8 @@ def news(data, work):
 
 def adult(data, work):
     for name in ("a9a", "a9a.t"):
-        write(f"{work}/{name}.svm", lzma.open(f"{data}/libsvm/{name}.xz").read().decode().split("\n")[:-1])
+        with lzma.open(f"{data}/libsvm/{name}.xz") as file:
+            write(f"{work}/{name}.svm", file.read().decode().split("\n")[:-1])
     return f"{work}/a9a.svm", f"{work}/a9a.t.svm"
 
 
@@ -78,7 +90,8 @@ def ibm_mac(data, work):
     import numpy as np
 
     rows = np.load(f"{data}/embeddings/20news.minilm.f16.npy").astype(float)
-    names = lzma.open(f"{data}/embeddings/20news.rows.csv.xz", "rt").read().splitlines()[1:]
+    with lzma.open(f"{data}/embeddings/20news.rows.csv.xz", "rt") as file:
+        names = file.read().splitlines()[1:]
     groups = {"comp.sys.ibm.pc.hardware": "ibm", "comp.sys.mac.hardware": "mac"}
     parts = {"train": [], "test": []}
     for name, row in zip(names, rows):
@@ -152,10 +165,10 @@ def main():
 
 def peer(name, train, test, target):
     import numpy as np
-    from sklearn.datasets import load_svmlight_file
-    from sklearn.svm import SVC
     from skactiveml.classifier import SklearnClassifier
     from skactiveml.pool import UncertaintySampling
+    from sklearn.datasets import load_svmlight_file
+    from sklearn.svm import SVC
 
     if name == "news":
         print("  scikit-activeml does not accept sparse rows")

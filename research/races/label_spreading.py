@@ -80,7 +80,7 @@ def spreading(x, y, draws):
     for k in NEIGHBORS:
         graph = kneighbors_graph(x, k, include_self=True)
         for alpha in ALPHAS:
-            def model(x, rows, unlabeled):
+            def model(x, rows, unlabeled, graph=graph, alpha=alpha):
                 known = np.full(len(y), -1)
                 known[rows] = y[rows]
                 return LabelSpreading(kernel=lambda a, b: graph, alpha=alpha, max_iter=1000).fit(x, known).transduction_[unlabeled]
@@ -95,7 +95,9 @@ def spreading(x, y, draws):
 
 def supervised(x, y, draws):
     def mean(c):
-        model = lambda x, rows, unlabeled: SVC(C=c).fit(x[rows], y[rows]).predict(x[unlabeled])
+        def model(x, rows, unlabeled):
+            return SVC(C=c).fit(x[rows], y[rows]).predict(x[unlabeled])
+
         return np.mean([scored(model, x, y, rows) for rows in draws])
     return max((mean(c), f"C {c}") for c in (1, 10, 100))
 

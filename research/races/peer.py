@@ -15,7 +15,6 @@ import time
 from pathlib import Path
 
 import numpy as np
-
 from prepare import load_half
 
 #: Maximum number of support vectors for which the dual objective is computed.

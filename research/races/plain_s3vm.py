@@ -82,7 +82,10 @@ class Problem:
                 w = self.train(w, p, self.gamma_u)
                 o = (self.x @ w)[self.labeled :]
                 g = self.gamma_u * (np.maximum(0, 1 - o) ** 2 - np.maximum(0, 1 + o) ** 2)
-                share = lambda v: np.mean(1 / (1 + np.exp(np.clip((g - v) / temperature, -700, 700)))) - ratio
+
+                def share(v, g=g, temperature=temperature):
+                    return np.mean(1 / (1 + np.exp(np.clip((g - v) / temperature, -700, 700)))) - ratio
+
                 nu = brentq(share, g.min() - 50 * temperature, g.max() + 50 * temperature, xtol=1e-12)
                 new = 1 / (1 + np.exp(np.clip((g - nu) / temperature, -700, 700)))
                 old = np.clip(p, 1e-15, 1 - 1e-15)

@@ -48,7 +48,10 @@ def usps(files, mapped):
 
 def mnist(files, rows):
     images, labels, test_images, test_labels = (idx(f) for f in files)
-    eight = lambda y: np.where(y[:, 0] == 8, 1, -1)
+
+    def eight(y):
+        return np.where(y[:, 0] == 8, 1, -1)
+
     return [(images[:rows] / 255.0, eight(labels[:rows])), (test_images / 255.0, eight(test_labels))]
 
 

@@ -12,10 +12,11 @@ import lzma
 import os
 import sys
 
-import evermargin
 import numpy as np
 from sklearn.datasets import load_svmlight_file
 from sklearn.svm import SVC
+
+import evermargin
 
 # file, number of labels, cost, number of draws, number of hardest draws, whether columns are scaled to [0, 1]
 SETS = {

@@ -53,7 +53,6 @@ VARIANTS = {
 def prepare(folder: Path, draws: int, only: str | None) -> None:
     import numpy as np
     import scipy.sparse as sp
-
     import streams
 
     folder.mkdir(parents=True, exist_ok=True)

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "few_labels"))
-import sets  # noqa: E402
+import sets
 
 #: Prepared streams without a new class: number in the matrix, maximum number of rows, batch, queries per batch.
 PREPARED = {

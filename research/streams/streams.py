@@ -7,16 +7,16 @@ before any setting was chosen; add new streams at the end.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.datasets import make_circles, make_moons
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "few_labels"))
-import sets  # noqa: E402
+import sets
 
 SEED = 7
 
