@@ -43,6 +43,6 @@ for axis, i in zip(axes.flat, suspects):
     axis.imshow(X_train[i].reshape(8, 8), cmap="gray_r")
     axis.set_title("odd?" if noisy[i] else "even?", color="#bb3333" if wrong[i] else "#228833", fontsize=9)
     axis.axis("off")
-figure.suptitle("The thirty labels believed least (red: wrong indeed)")
+figure.suptitle("The thirty most suspicious labels (red: wrong)")
 figure.savefig(sys.argv[1] if len(sys.argv) > 1 else "noisy_labels.svg")
 assert np.mean(wrong[first]) > 0.6

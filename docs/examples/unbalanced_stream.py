@@ -1,6 +1,6 @@
 """An unbalanced stream: one in fifty is fraud, and the swindlers change their ways little by little.
 
-Rows come in batches of 500. The engine labels each batch before it is told anything, then asks about five rows of it.
+Rows come in batches of 500. The engine labels each batch before any label of it arrives, then asks for five labels.
 Asking near the boundary follows the swindlers; asking at random meets one fraud in ten batches and loses them. (Were they to
 change from one day to the next, neither would notice soon: what is new is far from the boundary.)
 
