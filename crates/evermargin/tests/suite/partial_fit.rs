@@ -192,7 +192,7 @@ fn refuses_invalid_initial_options() {
     assert!(refused(&plain, &names[..1]).contains("from 2 to 10000"));
     assert!(refused(&plain, &[names[0].clone(), names[0].clone()]).contains("named once each"));
     let cut = TrainOptions { threshold: Some(Criterion::Rate(0.5)), ..plain.clone() };
-    assert!(refused(&cut, &names).starts_with("parameter threshold = given: must be left out"));
+    assert!(refused(&cut, &names).starts_with("parameter threshold = given: must be omitted"));
     assert!(refused(&options("lasvm", json!({ "c": -1 })), &names).contains("parameter c = -1"));
     let none = Matrix::empty(21, false);
     assert!(OnlineCheckpoint::begin(&plain, &names, none.view()).is_err());
