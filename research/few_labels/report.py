@@ -191,12 +191,13 @@ def measured(records: list[dict]) -> str:
     draws = defaultdict(set)
     for record in records:
         draws[record["level"]].add(record["draw"])
-    of = ", ".join(f"{LEVELS[level]} labels: {len(found)}" for level, found in sorted(draws.items()))
+    of = ", ".join(f"{len(found)} ({LEVELS[level]})" for level, found in sorted(draws.items()))
     errors = sorted({f"{r['set']}: {m}: {e}" for r in records for m, e in r["errors"].items()})
     minutes = sum(sum(r["seconds"].values()) for r in records) / 60
     candidates = len({r["draw"] for r in records if any(n in r["accuracy"] for n in CANDIDATES)})
     text = (
-        f"{len({r['set'] for r in records})} sets; draws at {of}; of the candidates: {candidates}; {minutes:.0f} CPU minutes in all; "
+        f"{len({r['set'] for r in records})} sets; random draws by number of labels: {of}; draws on which the "
+        f"candidates of auto were also fitted alone: {candidates}; {minutes:.0f} CPU minutes in total; "
         f"build {', '.join(sorted({r['build'] for r in records}))}.\n"
     )
     return text + ("\nFailed: " + "; ".join(errors) + ".\n" if errors else "")

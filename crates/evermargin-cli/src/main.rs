@@ -1,4 +1,4 @@
-//! The `evermargin` command: verbs over the library, one file each.
+//! The `evermargin` program: its commands call the library and have one file each.
 
 /// Prints a line on standard error. A failure to write is ignored, so that a run continues after the reader of its log has
 /// ended.

@@ -24,7 +24,7 @@ pub fn of_format(remedy: Remedy) -> String {
         Remedy::UseLessMemory => {
             "stream it with `evermargin run`, convert it to a smaller form, or raise --max-memory".into()
         }
-        Remedy::NameLabelColumn => "if it is another, name the label column with --label".into(),
+        Remedy::NameLabelColumn => "if the label is in another column, name the column with --label".into(),
         Remedy::NameOrOmitLabel => {
             "name the label column with --label, or leave the label out with --label none".into()
         }

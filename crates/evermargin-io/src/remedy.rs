@@ -66,7 +66,7 @@ impl fmt::Display for Remedy {
             Self::UseLessMemory => {
                 f.write_str("stream it, convert it to a smaller form, or raise max_memory")
             }
-            Self::NameLabelColumn => f.write_str("if it is another, name the label column"),
+            Self::NameLabelColumn => f.write_str("if the label is in another column, name the column"),
             Self::NameOrOmitLabel => f.write_str("name the label column, or leave the label out"),
             Self::AddLabelKey => f.write_str("give it under the key 'label', or name the label column"),
             Self::Header(false) => f.write_str("if it is data, set header = no"),

@@ -22,7 +22,7 @@ pub struct Checkpoint(OnlineCheckpoint);
 
 #[pymethods]
 impl Checkpoint {
-    /// A new learner for samples like the rows of `x`, which are not learned.
+    /// Creates an untrained learner for samples with the columns of `x`. The rows of `x` are not learned.
     #[staticmethod]
     fn begin(
         py: Python<'_>,

@@ -29,7 +29,7 @@ impl Sequential {
 
 #[pymethods]
 impl Sequential {
-    /// A new learner for samples like the rows of `x`, which are not learned.
+    /// Creates an untrained learner for samples with the columns of `x`. The rows of `x` are not learned.
     #[staticmethod]
     fn begin(
         py: Python<'_>,

@@ -21,7 +21,7 @@ pub(crate) struct SessionPlan {
 }
 
 impl Session {
-    /// Plans a record without changing the session. Every reason to refuse the record is found here.
+    /// Checks a record and plans its application without changing the session. Committing the plan cannot fail.
     pub(crate) fn plan(&self, record: &Record) -> Result<SessionPlan> {
         let engine = self.event_of(record)?.map(|event| self.engine.plan(event)).transpose()?;
         Ok(SessionPlan { engine, baseline: None })

@@ -71,7 +71,7 @@ impl From<evermargin_store::Error> for SessionError {
             _ if error.is_storage_full() => Self::StorageFull(error),
             Damaged { file, seq, what } => {
                 let event = seq.map(|seq| format!(", event {seq}")).unwrap_or_default();
-                let remedy = "nothing was changed: put the whole directory back from a copy";
+                let remedy = "nothing was changed: restore the whole directory from a copy";
                 Self::corrupt(format!("{}{event}", file.display()), format!("{what}; {remedy}"))
             }
             other => Self::Storage(other),

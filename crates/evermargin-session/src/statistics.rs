@@ -62,7 +62,7 @@ impl StatisticsPoint {
     fn check(&self) -> Result<(), String> {
         for (name, count) in self.counts() {
             if count > MAX_COUNT {
-                return Err(format!("statistics of batch {}: {name} = {count}", self.batch));
+                return Err(format!("statistics of batch {}: {name} = {count} is too large", self.batch));
             }
         }
         let parts = [
@@ -75,13 +75,16 @@ impl StatisticsPoint {
         for (part, count, whole, total) in parts {
             if count > total {
                 return Err(format!(
-                    "statistics of batch {}: {part} = {count} of {whole} = {total}",
+                    "statistics of batch {}: {part} = {count} exceeds {whole} = {total}",
                     self.batch
                 ));
             }
         }
         if !self.summary_cost.is_finite() || self.summary_cost < 0.0 {
-            return Err(format!("statistics of batch {}: summary_cost = {}", self.batch, self.summary_cost));
+            return Err(format!(
+                "statistics of batch {}: summary_cost = {} is invalid",
+                self.batch, self.summary_cost
+            ));
         }
         Ok(())
     }

@@ -32,7 +32,7 @@ pub enum Error {
     },
     /// The files of the store differ from the ones that were written.
     #[error(
-        "{}{}: {what}; nothing was changed: put the whole directory back from a copy, or ask for help with it as it is",
+        "{}{}: {what}; nothing was changed: restore the whole directory from a copy, or keep it unchanged and ask for help",
         file.display(), at(*seq)
     )]
     Damaged {

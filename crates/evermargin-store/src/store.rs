@@ -73,7 +73,7 @@ impl Store {
     fn open_existing(directory: &Path) -> Result<Self> {
         let (file, seal_path) = (directory.join(DATABASE), directory.join(SEAL));
         if let Some(missing) = [&file, &seal_path].into_iter().find(|path| !path.exists()) {
-            return Err(Error::damaged(missing, None, "missing, though the rest of the store is there"));
+            return Err(Error::damaged(missing, None, "missing, although the rest of the store exists"));
         }
         let mut seal = Seal::open(directory, &seal_path)?;
         create::restrict_existing(directory);

@@ -25,7 +25,7 @@ pub(crate) fn with_suffix(file: &Path, suffix: &str) -> PathBuf {
 pub(crate) fn verify(file: &Path, sealed: &SealRecord) -> Result<Contents> {
     database::check_header(file)?;
     if with_suffix(file, "-journal").exists() {
-        let what = "a rollback journal, which a store never has; SQLite would apply it";
+        let what = "a rollback journal that the store did not write; SQLite would apply it to the database";
         return Err(Error::damaged(&with_suffix(file, "-journal"), None, what));
     }
     let mode = if with_suffix(file, "-wal").exists() { OpenMode::Exclusive } else { OpenMode::Immutable };

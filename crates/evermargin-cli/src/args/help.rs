@@ -1,12 +1,12 @@
-//! Help of the command line: verbs grouped by task, a short `--help` and a complete `--help-all`.
+//! Help of the command line: commands grouped by task, a short `--help` and a complete `--help-all`.
 //!
 //! Clap prints a short and a long help. Here `-h` and `--help` print the short one, without the arguments marked with
-//! `hide_short_help`, and `--help-all` prints the long one. Verbs without such arguments have no `--help-all`.
+//! `hide_short_help`, and `--help-all` prints the long one. Commands without such arguments have no `--help-all`.
 
 use clap::{Arg, ArgAction, Command};
 use std::fmt::Write;
 
-/// Headings of the main help, each with its verbs.
+/// Headings of the main help, each with its commands.
 const TASKS: [(&str, &[&str]); 5] = [
     ("Train and predict", &["fit", "predict", "tune", "learners"]),
     ("Few labels", &["label", "ask"]),
@@ -15,13 +15,13 @@ const TASKS: [(&str, &[&str]); 5] = [
     ("Files", &["generate", "convert", "inspect"]),
 ];
 
-/// Heading of the options that every verb has.
+/// Heading of the options that every command has.
 pub const GLOBAL: &str = "Global options";
 
 /// Display order of the help flags, behind all other options.
 const LAST: usize = 1000;
 
-/// The template of the main help, with the verbs grouped by task.
+/// The template of the main help, with the commands grouped by task.
 pub fn template(command: &Command) -> String {
     let mut out = String::from("{about}\n\n{usage-heading} {usage}\n");
     for (task, verbs) in TASKS {
@@ -34,7 +34,7 @@ pub fn template(command: &Command) -> String {
     out + "\n" + GLOBAL + ":\n{options}{after-help}"
 }
 
-/// Replaces the help flag of a verb by `--help` and, where the short help hides arguments, `--help-all`.
+/// Replaces the help flag of a command by `--help` and, where the short help hides arguments, `--help-all`.
 pub fn with_help_flags(verb: Command) -> Command {
     let hides = verb.get_arguments().any(Arg::is_hide_short_help_set);
     let short = Arg::new("help")

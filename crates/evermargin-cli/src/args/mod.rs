@@ -1,4 +1,4 @@
-//! The command line: verbs, the options they share, and their conversion to training options.
+//! The command line: commands, the options they share, and their conversion to training options.
 
 pub(crate) mod help;
 pub(crate) mod online;
@@ -18,10 +18,10 @@ use std::path::PathBuf;
     version,
     max_term_width = 100,
     disable_help_subcommand = true,
-    subcommand_value_name = "VERB"
+    subcommand_value_name = "COMMAND"
 )]
 #[command(after_help = help::examples(
-    "`evermargin VERB --help` describes a verb.",
+    "`evermargin COMMAND --help` describes a command.",
     &["evermargin generate two-moons -o moons.csv"],
     [
         ("Train a classifier; the model is moons.evm", "evermargin fit moons.csv"),
@@ -29,15 +29,15 @@ use std::path::PathBuf;
     ],
 ))]
 pub struct Cli {
-    /// Verb and its options.
+    /// The command and its options.
     #[command(subcommand)]
     pub verb: Verb,
-    /// Options of every verb.
+    /// Options of every command.
     #[command(flatten)]
     pub common: Common,
 }
 
-/// Verbs.
+/// The commands of the program.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
     /// Train a classifier and write it to a model file
@@ -71,7 +71,7 @@ pub enum Verb {
 }
 
 impl Verb {
-    /// Name of the verb on the command line.
+    /// Name of the command on the command line.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Fit(_) => "fit",
@@ -92,7 +92,7 @@ impl Verb {
     }
 }
 
-/// Options of every verb.
+/// Options of every command.
 #[derive(Debug, Args)]
 #[command(next_help_heading = help::GLOBAL)]
 pub struct Common {
@@ -280,7 +280,7 @@ pub fn refuse_twice(options: &TrainOptions, flag: &str, name: &str) -> Result<()
 /// The default learner of `fit` and `tune`.
 pub const DEFAULT_LEARNER: &str = "svc";
 
-/// The command line, with the help texts that depend on the verb.
+/// The command line, with the help texts that depend on the command.
 pub fn command() -> clap::Command {
     // A negative number is a value, which its parser refuses with what is allowed, and no option of its own.
     let negative = |arg: clap::Arg| {
@@ -412,6 +412,6 @@ mod tests {
                 }
             }
         }
-        assert!(numeric > 150, "{numeric} numeric options, counted for each verb");
+        assert!(numeric > 150, "{numeric} numeric options, counted for each command");
     }
 }

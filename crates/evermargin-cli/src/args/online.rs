@@ -15,7 +15,8 @@ pub struct OnlineArgs {
     /// Choice of the next sample: random, active, auto-active or gradient [default: random]
     ///
     /// active takes the sample nearest to the boundary among --pool random ones; auto-active does the same with a pool that grows as
-    /// needed; gradient takes the sample that violates its margin most, and reads labels for that (for comparison).
+    /// needed; gradient takes the sample that violates its margin most; it reads the labels of all
+    /// samples that it compares and serves as a reference in experiments.
     #[arg(long, value_name = "NAME", conflicts_with = "resume", value_parser = select)]
     pub select: Option<String>,
     /// Number of random samples among which active and gradient choose; 0 = all [default: 59]
@@ -26,7 +27,7 @@ pub struct OnlineArgs {
     /// Maximum number of labels that the learner may use [default: no limit]
     #[arg(long, value_name = "N", conflicts_with = "resume", value_parser = crate::args::values::from_one)]
     pub labels_budget: Option<u64>,
-    /// Rule for ending the choice of samples: margin, plateau, cross-validated or never [default: margin, with random samples never]
+    /// Stopping rule: margin, plateau, cross-validated or never [default: margin, with random samples never]
     ///
     /// margin stops when no sample is left inside the margin, plateau when the support vectors no longer change much.
     #[arg(long, value_name = "RULE", hide_short_help = true, conflicts_with = "resume", value_parser = stop)]

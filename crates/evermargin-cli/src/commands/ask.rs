@@ -115,7 +115,7 @@ struct Scored {
     closeness: Vec<f64>,
 }
 
-/// Runs the verb.
+/// Runs the command.
 pub fn run(args: &AskArgs, common: &Common, started: Instant) -> Result<(), Failure> {
     let to_stdout = check(args, common)?;
     let classifier = args.model.as_deref().map(read_model).transpose()?;

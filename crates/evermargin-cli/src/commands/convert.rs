@@ -76,7 +76,7 @@ fn target(text: &str) -> Result<Target, String> {
         .ok_or_else(|| "must be libsvm, onnx, json or evermargin".into())
 }
 
-/// Runs the verb.
+/// Runs the command.
 pub fn run(args: &ConvertArgs, common: &Common, started: Instant) -> Result<(), Failure> {
     let piped = args.output == Path::new("-");
     if piped && common.json {

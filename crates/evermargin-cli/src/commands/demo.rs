@@ -42,7 +42,7 @@ const ROWS: usize = 30_000;
 /// Number of rows per batch.
 const BATCH: usize = 200;
 
-/// Runs the verb.
+/// Runs the command.
 pub fn run(args: &DemoArgs, common: &Common, started: Instant) -> Result<(), Failure> {
     Files::default().writes("--output", Some(&args.output)).check()?;
     let watch = Watcher::start(common, None)?;

@@ -72,7 +72,7 @@ fn two(text: &str) -> Result<u64, String> {
     text.parse().ok().filter(|k| *k == 2).ok_or_else(|| "must be 2, the only supported number".into())
 }
 
-/// Runs the verb.
+/// Runs the command.
 pub fn run(args: &EmbedArgs, common: &Common, started: Instant) -> Result<(), Failure> {
     let to_stdout = check(args, common)?;
     // Only a column with the name `label` is taken for the label.

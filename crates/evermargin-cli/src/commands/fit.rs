@@ -96,7 +96,7 @@ struct Rows {
     numbers: Vec<usize>,
 }
 
-/// Runs the verb.
+/// Runs the command.
 pub fn run(args: &FitArgs, common: &Common, started: Instant) -> Result<(), Failure> {
     let mut work = match &args.online.resume {
         None => new_training(args, common, DEFAULT_LEARNER)?,

@@ -74,7 +74,7 @@ fn check_size(args: &GenerateArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs the verb.
+/// Runs the command.
 pub fn run(args: &GenerateArgs, common: &Common, started: Instant) -> Result<(), Failure> {
     if args.name == "list" {
         let text: Vec<String> = names().map(|(name, about)| format!("{name:<16} {about}")).collect();

@@ -33,7 +33,7 @@ pub struct InspectArgs {
     pub model: PathBuf,
 }
 
-/// Runs the verb.
+/// Runs the command.
 pub fn run(args: &InspectArgs, common: &Common) -> Result<(), Failure> {
     if args.model.is_dir() {
         return session(&args.model, common);

@@ -74,7 +74,7 @@ pub struct LabelArgs {
 /// The default learner of `label`.
 pub const DEFAULT_LEARNER: &str = "auto";
 
-/// Runs the verb.
+/// Runs the command.
 pub fn run(args: &LabelArgs, common: &Common, started: Instant) -> Result<(), Failure> {
     let to_stdout = args.output.as_deref().map_or(!common.json, |o| o == Path::new("-"));
     if to_stdout && common.json {

@@ -1,4 +1,4 @@
-//! `evermargin learners`: the learners by the data they are for, and the parameters of one.
+//! `evermargin learners`: lists the learners by kind of data, or the parameters of one learner.
 
 use crate::args::help::examples;
 use crate::args::{Common, DEFAULT_LEARNER};
@@ -16,7 +16,7 @@ use std::fmt::Write;
     "",
     &[],
     [
-        ("List the learners by the data they are for", "evermargin learners"),
+        ("List the learners by kind of data", "evermargin learners"),
         ("Print the parameters of one", "evermargin learners lasvm"),
     ],
 ))]
@@ -99,7 +99,7 @@ const FLAGS: [(&str, &str); 15] = [
     ("seed", "--seed"),
 ];
 
-/// Runs the verb.
+/// Runs the command.
 pub fn run(args: &LearnersArgs, common: &Common) -> Result<(), Failure> {
     let Some(name) = &args.name else {
         let all: Vec<Value> = ESTIMATORS.iter().map(|spec| described(spec)).collect();
@@ -131,9 +131,9 @@ fn page(name: &str) -> String {
     format!("docs/{}.md", shared.map_or(name, |(page, _)| *page))
 }
 
-/// All learners by the data they are for.
+/// All learners, grouped by kind of data.
 fn list() -> String {
-    let mut out = String::from("Learners by the data they are for; * marks the ones to try first\n");
+    let mut out = String::from("Learners by kind of data; * marks the ones to try first\n");
     for group in &GROUPS {
         let _ = write!(out, "\n{}:", group.title);
         for (mark, names) in [('*', group.recommended), (' ', group.others)] {
@@ -153,7 +153,7 @@ fn list() -> String {
     out
 }
 
-/// Width of the lines of this verb.
+/// Maximum width of the lines that this command prints.
 const WIDTH: usize = 100;
 /// Column at which summaries begin.
 const SUMMARY: usize = 21;

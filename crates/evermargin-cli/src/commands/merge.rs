@@ -17,7 +17,7 @@ use std::time::Instant;
 /// Merge several summaries into one
 #[derive(Debug, clap::Args)]
 #[command(after_help = examples(
-    "The summaries need the same kernel, objective, columns and scaling; give `summarize` a number as --gamma.",
+    "The summaries must have the same kernel, objective, columns and scaling. Pass `summarize` a number as --gamma, because other values depend on the data.",
     &["evermargin generate two-moons -o moons.csv", "evermargin summarize moons.csv --rows 1..500 --gamma 0.5 -o a.evx", "evermargin summarize moons.csv --rows 501.. --gamma 0.5 -o b.evx"],
     [
         ("Merge two summaries into one of 100 exemplars", "evermargin merge a.evx b.evx -k 100 -o both.evx"),
@@ -33,12 +33,12 @@ pub struct MergeArgs {
     pub exemplars: Option<u64>,
     /// Write the summary to this file [default: row numbers and weights on standard output; none with --json]
     ///
-    /// A name that ends in .csv makes a table, any other name a file for `merge`.
+    /// If the name ends in .csv, the summary is a table; otherwise it is a file that `merge` reads.
     #[arg(long, short, value_name = "SUMMARY")]
     pub output: Option<PathBuf>,
 }
 
-/// Runs the verb.
+/// Runs the command.
 pub fn run(args: &MergeArgs, common: &Common, started: Instant) -> Result<(), Failure> {
     let files = Files::default().reads_all(&args.summaries);
     let to_stdout = check_output(files, args.output.as_ref(), common)?;

@@ -73,7 +73,7 @@ pub fn shape(text: &str) -> Result<Shape, String> {
     }
 }
 
-/// Runs the verb.
+/// Runs the command.
 pub fn run(args: &PredictArgs, common: &Common, started: Instant) -> Result<(), Failure> {
     let to_stdout = args.output.as_deref().map_or(!common.json, |o| o == Path::new("-"));
     if to_stdout && common.json {

@@ -70,7 +70,7 @@ pub struct SummarizeArgs {
     pub cache_mb: usize,
     /// Write the summary to this file [default: row numbers and weights on standard output; none with --json]
     ///
-    /// A name that ends in .csv makes a table, any other name a file for `merge`.
+    /// If the name ends in .csv, the summary is a table; otherwise it is a file that `merge` reads.
     #[arg(long, short, value_name = "SUMMARY")]
     pub output: Option<PathBuf>,
     #[command(flatten)]
@@ -121,7 +121,7 @@ fn kernel(args: &SummarizeArgs, gamma: f64) -> Result<Kernel, Failure> {
     Ok(kernel)
 }
 
-/// Runs the verb.
+/// Runs the command.
 pub fn run(args: &SummarizeArgs, common: &Common, started: Instant) -> Result<(), Failure> {
     kernel(args, if let Gamma::Value(gamma) = args.gamma { gamma } else { 1.0 })?;
     let files = Files::default().reads(&args.data).reads_data(&args.input, None);

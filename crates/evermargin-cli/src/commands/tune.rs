@@ -55,7 +55,7 @@ pub struct TuneArgs {
     /// Number of values per range FROM..TO
     #[arg(long, value_name = "N", default_value_t = 7, help_heading = "Search", value_parser = crate::args::values::whole::<usize>(1, 100))]
     pub grid: usize,
-    /// Number of folds; each class is spread evenly over them
+    /// Number of cross-validation folds, stratified by class
     #[arg(long, value_name = "K", default_value_t = 5, help_heading = "Search", value_parser = crate::args::values::whole::<usize>(2, u64::MAX))]
     pub folds: usize,
     /// Draw a heat map of the accuracies: an .svg or .html file
@@ -204,7 +204,7 @@ impl Search {
     }
 }
 
-/// Runs the verb.
+/// Runs the command.
 pub fn run(args: &TuneArgs, common: &Common, started: Instant) -> Result<(), Failure> {
     let (learner, mut options) = args.learn.options(common)?;
     if learner.one_class {

@@ -1,4 +1,4 @@
-//! The files that a command reads and writes. All verbs check them before any work is done.
+//! The files that a command reads and writes. Every command checks them before it does any work.
 
 use crate::args::{DataArgs, HideArgs};
 use crate::failure::Failure;

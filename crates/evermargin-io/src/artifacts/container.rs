@@ -37,13 +37,13 @@ const EARLIER: [&[u8]; 2] = [b"EVMENGN1", b"EVMMEDS1"];
 pub enum Kind {
     /// A classifier.
     Model,
-    /// An online learner that can continue.
+    /// An online learner whose training can be resumed.
     State,
     /// Exemplars of a data set.
     Summary,
-    /// An engine that can continue.
+    /// An engine that can process more events.
     Engine,
-    /// A sequential learner that can continue.
+    /// A sequential learner whose training can be resumed.
     Sequential,
 }
 

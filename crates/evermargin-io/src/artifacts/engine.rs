@@ -23,7 +23,7 @@ pub fn unpack<T: DeserializeOwned>(name: &str, bytes: &[u8]) -> Result<T> {
 
 pub use crate::artifacts::container::Kind;
 
-/// Kind of an artifact with an engine and a text of the caller.
+/// Kind of an artifact with an engine and a string that the caller supplies.
 pub const ENGINE: Kind = Kind::Engine;
 
 /// Kind of an artifact with a sequential learner.

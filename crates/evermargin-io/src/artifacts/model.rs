@@ -163,7 +163,7 @@ fn load_model(head: ModelHead, prefix: &str, tensors: &mut Loaded<'_>) -> Restor
             }
             Model::Expansion { kernel, points, coef: rows(&coef, shape[0], shape[1]), bias }
         }
-        ModelHead::Views { .. } if !prefix.is_empty() => return Err("a view of views".into()),
+        ModelHead::Views { .. } if !prefix.is_empty() => return Err("a view must not contain views".into()),
         ModelHead::Views { cols, parts } => {
             let mut load = |(v, part): (usize, PartHead)| {
                 let model = load_model(part.model, &format!("views.{v}."), tensors)?;

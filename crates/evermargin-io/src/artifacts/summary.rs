@@ -116,7 +116,7 @@ fn check(saved: &SavedSummary) -> Restored<()> {
     check_input(&saved.input, cols)?;
     let rows = saved.summary.exemplars().rows();
     if saved.origin.len() != rows {
-        return Err(format!("{} rows of files for {rows} exemplars", saved.origin.len()).into());
+        return Err(format!("{} source rows are listed for {rows} exemplars", saved.origin.len()).into());
     }
     match saved.origin.iter().find(|(source, row)| *source as usize >= saved.sources.len() || *row == 0) {
         Some((source, row)) => Err(format!("row {row} of file {source} does not exist").into()),

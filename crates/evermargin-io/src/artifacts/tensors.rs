@@ -100,7 +100,7 @@ impl<'a> Loaded<'a> {
     pub(crate) fn parse(bytes: &'a [u8], what: &'static str) -> TensorResult<Self> {
         let damaged = |e| match e {
             SafeTensorError::MetadataIncompleteBuffer => {
-                "its length differs from the one in its header".to_string()
+                "the length of the file differs from the one in its header".to_string()
             }
             e => e.to_string(),
         };

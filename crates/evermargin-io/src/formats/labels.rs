@@ -121,7 +121,7 @@ pub(crate) fn from_file(path: &Path, limits: &Limits, notes: &mut Vec<Message>) 
             unlabeled += 1;
         }
         notes.push(
-            format!("{unlabeled} labels of 0 in addition to -1 and +1 in {name} were read as no label")
+            format!("{unlabeled} labels in {name} are 0 and were treated as missing, because the others are -1 and +1")
                 .into(),
         );
         return Ok(Labels::from_tokens(of.iter().map(|n| interner.tokens.get(*n as usize).copied())));

@@ -155,7 +155,7 @@ impl<'a> Array<'a> {
             (b'f', 2 | 4 | 8) | (b'i' | b'u', 1 | 2 | 4 | 8) | (b'b', 1) => Ok(()),
             (b'U' | b'S', _) => Err("the array holds text; numbers are needed".into()),
             (kind, size) => Err(format!(
-                "values of type {}{size} are not read; convert them with numpy's astype('float64')",
+                "values of type {}{size} are not supported; convert them with numpy's astype('float64')",
                 kind as char
             )
             .into()),
@@ -225,7 +225,7 @@ fn dtype(descr: &str) -> Parsed<(u8, usize, bool)> {
             name
         };
         format!(
-            "values of type {} are not read; convert them with numpy's astype('float64')",
+            "values of type {} are not supported; convert them with numpy's astype('float64')",
             excerpt(kind.as_bytes())
         )
     };

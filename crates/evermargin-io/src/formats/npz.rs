@@ -105,7 +105,9 @@ fn sparse(members: &BTreeMap<String, Vec<u8>>, limits: &Limits) -> std::result::
         .into());
     }
     let shape = array("shape")?.whole_numbers("shape", limits)?;
-    let [rows, cols] = shape[..] else { return Err("the shape of a sparse matrix has two numbers".into()) };
+    let [rows, cols] = shape[..] else {
+        return Err("the shape of the sparse matrix must have two entries".into());
+    };
     let indptr = array("indptr")?.whole_numbers("indptr", limits)?;
     let indices = array("indices")?.whole_numbers("indices", limits)?;
     let values = array("data")?.numbers("data", limits)?;

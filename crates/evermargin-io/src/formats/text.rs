@@ -10,7 +10,8 @@
 //!
 //! divided by the Euclidean norm of all features. n_j is the number of documents with bucket j among the n documents from
 //! which the column was built (Salton & Buckley 1988, with the smoothing of scikit-learn, so that unseen buckets have a
-//! weight, too). The counts are constant: a model encodes new documents like those of its training. A document without words
+//! weight, too). The document frequencies are fixed by the training data, so a model encodes new documents in the
+//! same way. A document without words
 //! is a row of zeros.
 
 use evermargin::model::Column;

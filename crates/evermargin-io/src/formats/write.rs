@@ -171,7 +171,7 @@ impl Table<'_> {
         let known = |name: &str| self.labels.contains(&Some(name));
         if known("0") && known("-1") {
             return Err(Error::inexpressible(
-                "label 0 in addition to -1 would be read back as no label; write .npz instead of .npy",
+                "label 0 would be read back as missing, because label -1 occurs, too; write .npz instead of .npy",
             ));
         }
         let mut text = String::new();

@@ -89,7 +89,7 @@ fn linear(weights: &[Vec<f64>], bias: &[f64], names: &Names, graph: &mut Graph, 
     let attributes = vec![
         names.attribute(),
         floats("coefficients", single("weights", weights.iter().flatten().copied())?),
-        floats("intercepts", single("constants", bias.iter().copied())?),
+        floats("intercepts", single("intercepts", bias.iter().copied())?),
         int("multi_class", 0),
         string("post_transform", "NONE"),
     ];
@@ -131,7 +131,7 @@ fn voting(
         coefficients: single("coefficients", coefficients)?,
         vectors: rows(source.points, ordered.iter().map(|(_, vector)| vector.map(|v| v.point)))?,
         per_class,
-        rho: single("constants", source.bias.iter().map(|b| sign * b + 0.0))?,
+        rho: single("intercepts", source.bias.iter().map(|b| sign * b + 0.0))?,
     };
     if n == 2 {
         return node.write(graph, x, ["label", "scores"]);
@@ -167,7 +167,7 @@ fn against_rest(
         coefficients,
         vectors,
         per_class,
-        rho: single("constants", rho)?,
+        rho: single("intercepts", rho)?,
     };
     node.write(graph, x, ["unused", "pairs"])?;
     graph.whole("counted", counted.into_iter().map(|p| p as i64).collect());

@@ -3,7 +3,7 @@
 /// A graph with the versions of its format and operators.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct ModelProto {
-    /// Version of the format.
+    /// Version of the ONNX format.
     #[prost(int64, tag = "1")]
     pub ir_version: i64,
     /// Program that wrote the model.
@@ -23,10 +23,10 @@ pub struct ModelProto {
 /// A set of operators; the empty domain is `ai.onnx`.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct OperatorSetIdProto {
-    /// Name of the set.
+    /// Domain of the operators.
     #[prost(string, tag = "1")]
     pub domain: String,
-    /// Version of the set.
+    /// Version of the operator set.
     #[prost(int64, tag = "2")]
     pub version: i64,
 }

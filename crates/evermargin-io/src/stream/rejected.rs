@@ -38,7 +38,7 @@ impl RowPlaces {
         (file, self.lines.get(row).copied().unwrap_or(0))
     }
 
-    /// Describes a row of the batch as rejected, with its place and its number in the stream.
+    /// Creates the record of a rejected row: its file and line, its number in the stream, and the reason.
     pub fn rejected(
         &self,
         row: usize,

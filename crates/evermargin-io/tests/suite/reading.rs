@@ -127,7 +127,7 @@ fn detects_headers_and_label_columns() {
     assert_eq!(labels(&set("x.csv", "y,a\n1,5\n2,6\n")), ["1", "2"]);
     assert_eq!(
         set("x.csv", "a,b\n1,5\n2,6\n").notes,
-        ["the label was taken from the last column, 'b'; if it is another, name the label column"]
+        ["the label was taken from the last column, 'b'; if the label is in another column, name the column"]
     );
     // Only words, without a header (as in the mushroom data).
     let words = set("x.data", "p,x,y\ne,x,s\n");

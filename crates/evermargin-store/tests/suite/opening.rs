@@ -60,7 +60,7 @@ fn names_a_missing_file() {
             write_files(&directory, &rest);
             let message = refused(&directory, how);
             assert!(
-                message.contains(&format!("{name}: missing, though the rest of the store is there")),
+                message.contains(&format!("{name}: missing, although the rest of the store exists")),
                 "{message}"
             );
             assert!(files(&directory) == rest);

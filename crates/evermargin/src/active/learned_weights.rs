@@ -10,8 +10,9 @@
 //! weighting with the highest accuracy is returned if it exceeds the default by more than one standard error of the
 //! paired differences; otherwise the default is returned.
 //!
-//! Departure: labels chosen by a strategy are not a random sample of the stream, so the replay ranks weightings for
-//! rows like those. Work is bounded by [`MAX_JUDGED_LABELS`] labels, 12 weightings and [`SPLITS`] splits.
+//! Limitation: labels that a strategy chose are not a random sample of the stream, so the replay measures accuracy on
+//! rows like the queried ones, not on all rows. Work is bounded by [`MAX_JUDGED_LABELS`] labels, 12 weightings and
+//! [`SPLITS`] splits.
 
 use super::submod::{KnownLabels, Seek, SubmodParams, submod_batch_within, unit_rows};
 use crate::data::{Matrix, MatrixView};

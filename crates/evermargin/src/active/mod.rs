@@ -1,4 +1,4 @@
-//! Active learning: choice of the samples to label, and rules for ending queries.
+//! Active learning: query strategies and stopping rules.
 //!
 //! Source: Ertekin 2009, sections 3.3, 4.2 and 5.4. A sample near the decision boundary (small |f|) changes the model
 //! most whatever its label is, so wrong labels elsewhere do no harm. It need not be the nearest of all: the best of a

@@ -1,4 +1,4 @@
-//! Rules for ending queries.
+//! Stopping rules of active learning.
 //!
 //! The margin is exhausted when even the nearest samples of several pools lie outside it: then no remaining sample would
 //! change the model much. This rule is robust to wrong labels. The number of support vectors, which the other rule uses,
@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Rule for ending queries.
+/// Stopping rule of active learning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StopRule {
@@ -93,7 +93,7 @@ impl Stopping {
     }
 
     /// Called before a query, with the closeness of the sample and the closeness below which a sample would still be
-    /// admitted (1 + δ/2 for a machine whose gradient extremes differ by δ). `Some` means that the query must not be
+    /// admitted (1 + δ/2 for an SVM whose gradient bounds differ by δ). `Some` means that the query must not be
     /// asked.
     pub fn before(&mut self, closeness: f64, margin: f64) -> Option<Stopped> {
         self.misses = if closeness >= margin { self.misses + 1 } else { 0 };

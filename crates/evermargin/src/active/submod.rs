@@ -38,7 +38,7 @@ pub enum Seek {
     Dense,
 }
 
-/// Parameters of the choice of a batch.
+/// Parameters of SUBMOD-ACTV.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SubmodParams {

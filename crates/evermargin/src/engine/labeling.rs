@@ -134,8 +134,8 @@ impl Engine {
         Some((mean.chunks(k).map(label).collect(), used))
     }
 
-    /// Pool of a batch with at most `max_unlabeled` unlabeled rows; `None` if the classifier labels alone or a pool is
-    /// impossible.
+    /// Pool of a batch with at most `max_unlabeled` unlabeled rows; `None` if the classifier is the only source or a
+    /// pool is impossible.
     fn pool<'a>(
         &self,
         state: &'a StreamState,
@@ -167,8 +167,8 @@ impl Engine {
         })
     }
 
-    /// Whether the classifier labels alone because there are many labels. A source that the parameters name is always
-    /// used.
+    /// Whether the classifier is the only source because there are many labels. A source that the parameters name is
+    /// always used.
     pub(super) fn has_many_labels(&self, labels: usize) -> bool {
         self.params.label_source.only().is_none() && labels > max_labels(self.classes.len())
     }

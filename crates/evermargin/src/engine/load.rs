@@ -43,7 +43,7 @@ impl Engine {
             && self.unchosen.iter().try_fold(0u64, |sum, n| sum.checked_add(*n)).is_some()
             && (0.0..=1.0).contains(&self.last_summary.cost);
         if !counted {
-            return Err(wrong("its counts are out of range"));
+            return Err(wrong("its counts of rows, batches or events are out of range"));
         }
         self.label_sources.check(self.classes.len())?;
         if self.unchosen.len() != self.classes.len() {

@@ -70,9 +70,9 @@ impl ColumnGrowth {
         if now > before && (self.noted == 0 || now >= 2 * self.noted) {
             self.noted = now;
             effects.notes.push(if now == before + 1 {
-                format!("column {now} is new: a feature from now on, 0 in earlier rows")
+                format!("column {now} is new; it is a feature from now on, and earlier rows count as 0 in it")
             } else {
-                format!("columns {} to {now} are new: features from now on, 0 in earlier rows", before + 1)
+                format!("columns {} to {now} are new; they are features from now on, and earlier rows count as 0 in them", before + 1)
             });
         }
     }

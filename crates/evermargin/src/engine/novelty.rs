@@ -8,9 +8,9 @@
 //!
 //! The share of rows outside is not exactly j/N: if the rows of both batches are exchangeable, it has the distribution
 //! Beta(j, N − j + 1), so the number of rows outside among n is beta-binomial. For large N this is the binomial test,
-//! and it keeps its level when N is small. Both batches are scored against the same rows: the number of exemplars
-//! differs from batch to batch, so stored scores of older batches would not be comparable. Rows of one batch that
-//! resemble each other (bursts) violate the assumption and can cause an alarm.
+//! and it keeps its level when N is small. The rows of the previous batch are scored again, against the same remembered
+//! rows as the current batch: the number of exemplars changes from batch to batch, so stored scores would not be
+//! comparable. Rows of one batch that resemble each other (bursts) violate the assumption and can cause an alarm.
 //!
 //! A permanent change causes one alarm, because the next batch is compared with a batch after the change. A batch is
 //! not tested if the previous one has fewer than [`MIN_SCORES`] rows.

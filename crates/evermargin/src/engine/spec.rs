@@ -70,7 +70,7 @@ const QUERIES: &[ParamSpec] = &[
         &["small-pool", "margin", "diverse", "bandit", "submod", "random", "none"],
         "small-pool",
         "strategy for choosing the samples to query: small-pool (nearest to the boundary among a few drawn at random), \
-         margin (nearest of the batch), diverse (near and unlike each other), bandit (chooses among random, small-pool, \
+         margin (nearest of the batch), diverse (near the boundary and unlike each other), bandit (chooses among random, small-pool, \
          diverse and submod by their answers), submod (SUBMOD-ACTV), random, or none",
     ),
     ParamSpec::choice(

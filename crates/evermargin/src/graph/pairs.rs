@@ -122,8 +122,9 @@ pub(super) struct Embedding {
 }
 
 impl Embedding {
-    /// An embedding from `values`; `norms` are the squared lengths of the rows, and squared distances of `values` are at
-    /// most (1 + `excess`)(nᵢ + nⱼ) too large.
+    /// Creates an embedding with the points `values`; `norms` holds the squared length nᵢ of each row. Apart from
+    /// rounding errors in single precision, the squared distance of points i and j exceeds that of the rows by at most
+    /// `excess`·(nᵢ + nⱼ).
     pub(super) fn new(values: Vec<f32>, cols: usize, norms: &[f64], excess: f64, scale: f64) -> Self {
         let d = (cols + 2) as f64 * UNIT;
         let c = d / (1.0 - d) + 16.0 * UNIT + excess;

@@ -21,7 +21,8 @@ pub struct Confusion {
 }
 
 impl Confusion {
-    /// Counts; `None` if the lengths differ, a class is out of range or a weight is not a finite number ≥ 0.
+    /// Counts the rows by true and predicted class; `None` if the lengths differ, a class is out of range or a weight
+    /// is not a finite number ≥ 0.
     pub fn new(truth: &[u32], predicted: &[u32], weights: &[f64], classes: usize) -> Option<Self> {
         if truth.len() != predicted.len() {
             return None;
@@ -37,7 +38,7 @@ impl Confusion {
         Some(Self { counts, classes })
     }
 
-    /// Two classes, from the weights of true and false negatives and positives.
+    /// Creates the matrix of two classes from the weights of true and false negatives and positives.
     fn two_classes(tn: f64, fp: f64, fn_: f64, tp: f64) -> Self {
         Self { counts: vec![tn, fp, fn_, tp], classes: 2 }
     }

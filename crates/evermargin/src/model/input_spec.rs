@@ -28,30 +28,31 @@ pub struct InputSpec {
 }
 
 impl InputSpec {
-    /// The description of one file from the findings of its reader. The other functions add the rest.
+    /// Creates the description of one file from the columns, the label position and the index base that its reader
+    /// found.
     pub fn new(columns: Vec<Column>, label: Option<LabelPosition>, index_base: Option<u8>) -> Self {
         Self { columns, label, index_base, ..Self::default() }
     }
 
-    /// The same with this number of last columns that a table may lack.
+    /// Sets the number of last columns that a table may lack.
     #[must_use]
     pub fn with_optional_columns(self, optional_columns: usize) -> Self {
         Self { optional_columns, ..self }
     }
 
-    /// The same with this positive class of a problem of one class against all others.
+    /// Sets the positive class of a problem of one class against all others.
     #[must_use]
     pub fn with_positive(self, positive: Option<String>) -> Self {
         Self { positive, ..self }
     }
 
-    /// The same for a kernel matrix whose rows do or do not begin with their row number.
+    /// Sets whether rows of a kernel matrix begin with their row number.
     #[must_use]
     pub fn with_serial_column(self, serial_column: bool) -> Self {
         Self { serial_column, ..self }
     }
 
-    /// The same for several files whose columns are joined.
+    /// Sets the files whose columns were joined.
     #[must_use]
     pub fn with_files(self, files: Vec<ViewFile>) -> Self {
         Self { files, ..self }
@@ -62,9 +63,9 @@ impl InputSpec {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LabelPosition {
-    /// Its name, when there was a header.
+    /// Name of the column, if the table has a header.
     pub name: Option<String>,
-    /// Its position, counted from 1.
+    /// Position of the column, counted from 1.
     pub index: usize,
 }
 
@@ -78,6 +79,6 @@ pub struct ViewFile {
     pub columns: usize,
     /// The number of the first column in LIBSVM text (0 or 1).
     pub index_base: Option<u8>,
-    /// The position of its label.
+    /// The position of the label in a table; `None` if the file has no label column.
     pub label: Option<LabelPosition>,
 }

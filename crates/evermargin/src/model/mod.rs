@@ -72,7 +72,7 @@ impl Model {
         self.bias().len()
     }
 
-    /// The constants; for a sum of views, those outside its parts.
+    /// The intercepts; for a sum of views, those outside its parts.
     pub fn bias(&self) -> &[f64] {
         let (Self::Linear { bias, .. } | Self::Expansion { bias, .. } | Self::Views { bias, .. }) = self;
         bias
@@ -122,7 +122,7 @@ impl Model {
         let bias = self.bias();
         if rows.len() != bias.len() || bias.is_empty() {
             return Err(Error::Model(format!(
-                "{} vectors of {what} but {} constants",
+                "{} vectors of {what} but {} intercepts",
                 rows.len(),
                 bias.len()
             )));
@@ -131,7 +131,7 @@ impl Model {
             return Err(Error::Model(format!("each vector of {what} must have {width} values")));
         }
         if rows.iter().flatten().chain(bias).any(|v| !v.is_finite()) {
-            return Err(Error::Model(format!("{what} and constants must be finite")));
+            return Err(Error::Model(format!("{what} and intercepts must be finite")));
         }
         Ok(())
     }

@@ -239,7 +239,9 @@ impl Scaling {
                 factor.len()
             }
             Self::Affine { .. } => {
-                return Err(Error::Model("scaling: as many shifts as factors, or none".into()));
+                return Err(Error::Model(
+                    "scaling: the number of shifts must be 0 or equal the number of factors".into(),
+                ));
             }
             Self::Tfidf { idf } => idf.len(),
         };

@@ -136,30 +136,30 @@ fn is_present(row: Row<'_>) -> bool {
 /// Returns an error if parts do not fit together.
 pub(super) fn check(parts: &[Part], cols: usize, bias: &[f64]) -> Result<()> {
     if parts.is_empty() {
-        return Err(Error::Model("a sum of views without a view".into()));
+        return Err(Error::Model("the list of views is empty".into()));
     }
     for part in parts {
         if matches!(part.model, Model::Views { .. }) {
-            return Err(Error::Model("a view of views".into()));
+            return Err(Error::Model("a view must not contain views".into()));
         }
         part.model.check()?;
         if !part.columns.fit(cols) || part.columns.len() != part.model.cols() {
             return Err(Error::Model(format!(
-                "a view of {} of {cols} columns with a model of {}",
+                "a view has {} of {cols} columns, but its model has {} columns",
                 part.columns.len(),
                 part.model.cols()
             )));
         }
         if part.model.outputs() != bias.len() {
             return Err(Error::Model(format!(
-                "a view with {} outputs but {} constants",
+                "a view with {} outputs but {} intercepts",
                 part.model.outputs(),
                 bias.len()
             )));
         }
     }
     if bias.is_empty() || bias.iter().any(|b| !b.is_finite()) {
-        return Err(Error::Model("constants must be there and finite".into()));
+        return Err(Error::Model("intercepts must exist and be finite".into()));
     }
     Ok(())
 }

@@ -17,7 +17,8 @@ use crate::solver::{Progress, Watch};
 pub struct Semi {
     /// The class of each row; given labels are kept.
     pub class: Vec<u32>,
-    /// The score of that class: its distance from the boundary in margins, negative where it contradicts a given label.
+    /// The score of the class in `class`: the distance from the boundary in margins, negative where the learner
+    /// contradicts a given label.
     pub score: Vec<f64>,
     /// Confidence between 0 and 1: eˢ over the sum of eˢ of all classes (±s with two classes). Not calibrated.
     pub confidence: Vec<f64>,

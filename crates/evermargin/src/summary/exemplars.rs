@@ -69,7 +69,7 @@ impl Lambda {
     }
 }
 
-/// Parameters of the choice of exemplars.
+/// Parameters of exemplar selection.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ExemplarParams {

@@ -149,7 +149,7 @@ impl Summary {
         self.cap
     }
 
-    /// Parameters of the choice of exemplars.
+    /// Parameters of exemplar selection.
     pub fn params(&self) -> &ExemplarParams {
         &self.params
     }

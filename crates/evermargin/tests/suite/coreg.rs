@@ -568,11 +568,14 @@ fn refuses_invalid_view_models_and_merges_linear_views() {
     let broken = |parts: Vec<Part>, cols: usize, bias: Vec<f64>| {
         Model::Views { parts, cols, bias }.check().unwrap_err().to_string()
     };
-    assert_eq!(broken(parts.clone(), 4, bias.clone()), "model: a view of 3 of 4 columns with a model of 3");
-    assert_eq!(broken(Vec::new(), 5, bias.clone()), "model: a sum of views without a view");
-    assert_eq!(broken(parts.clone(), 5, vec![0.0; 2]), "model: a view with 1 outputs but 2 constants");
+    assert_eq!(
+        broken(parts.clone(), 4, bias.clone()),
+        "model: a view has 3 of 4 columns, but its model has 3 columns"
+    );
+    assert_eq!(broken(Vec::new(), 5, bias.clone()), "model: the list of views is empty");
+    assert_eq!(broken(parts.clone(), 5, vec![0.0; 2]), "model: a view with 1 outputs but 2 intercepts");
     let nested = Part { columns: Columns::all(5), model: Model::Views { parts: parts.clone(), cols, bias } };
-    assert_eq!(broken(vec![nested], 5, vec![0.0]), "model: a view of views");
+    assert_eq!(broken(vec![nested], 5, vec![0.0]), "model: a view must not contain views");
     let mut wide = parts;
     wide[0].columns = Columns(vec![(0, usize::MAX), (3, usize::MAX)]);
     assert!(broken(wide, 5, vec![0.0]).starts_with("model: a view of"));

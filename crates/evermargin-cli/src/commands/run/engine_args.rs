@@ -6,7 +6,7 @@ use clap::{Arg, ArgMatches, Command};
 use evermargin::engine::{ENGINE_PARAMS, EngineParams, QueryStrategy, engine_param_specs};
 use evermargin::params::{ParamKind, ParamSpec, ParamValue, ParamValues};
 
-/// Parameters whose flag all verbs have.
+/// Parameters whose flag all commands have.
 const GLOBAL: [&str; 1] = ["seed"];
 
 /// Engine parameters that were given as flags.

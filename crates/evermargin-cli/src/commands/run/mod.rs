@@ -37,7 +37,7 @@ use terminal_oracle::{Answered, TerminalOracle};
 /// Number of batches between two writes of the model.
 const MODEL_EVERY: u64 = 20;
 
-/// Runs the verb.
+/// Runs the command.
 pub fn run(args: &RunArgs, common: &Common, started: Instant) -> Result<(), Failure> {
     check(args)?;
     console::note(common, &args.engine.notes(&args.params(common)?));

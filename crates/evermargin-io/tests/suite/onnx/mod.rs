@@ -335,7 +335,7 @@ fn refuses_models_that_onnx_cannot_represent() {
         ),
         (three(MulticlassScheme::OneVsOne, sparse(3000)), in_pairs.as_str()),
         (three(MulticlassScheme::OneVsRest, sparse(3000)), &in_rest),
-        (two(plane(&[])), "model: 0 vectors of weights but 0 constants"),
+        (two(plane(&[])), "model: 0 vectors of weights but 0 intercepts"),
         (
             two(Model::Linear { weights: vec![Vec::new()], bias: vec![1.0] }),
             "the model has no columns; an ONNX classifier has at least one",

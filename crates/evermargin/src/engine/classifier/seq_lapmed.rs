@@ -132,7 +132,7 @@ impl SequentialMed {
         self.targets.iter_mut().for_each(|t| *t = Targets { y: Vec::new(), cost: Vec::new() });
     }
 
-    /// Learns labels alone, without a graph.
+    /// Learns labeled rows only, without a graph.
     fn learn_alone(to: &mut SeqMed, rows: &Rows<'_>, watch: &dyn Watch) -> Result<()> {
         for chunk in rows.chosen.chunks(CHUNK) {
             if !watch.proceed(&progress(to)) {

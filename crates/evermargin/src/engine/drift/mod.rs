@@ -2,11 +2,11 @@
 //!
 //! Problem: decide, one label at a time and in bounded memory, whether the errors of the engine have become more
 //! frequent. Four tests are available ([`DriftMethod`]): windows of fixed size (`windowed.rs`), ADWIN (`adwin.rs`),
-//! KSWIN (`kswin.rs`) and Page-Hinkley (`page_hinkley.rs`). The input of the first, second and last is 1 for a wrong
-//! prediction and 0 for a correct one. KSWIN compares distributions and needs more than two values. Its input is 1 −
-//! confidence for a correct prediction and the confidence for a wrong one, where the confidence is the estimated
-//! probability that the prediction is correct. If the classifier labels alone, this is a monotone function of the
-//! signed margin of the true class.
+//! KSWIN (`kswin.rs`) and Page-Hinkley (`page_hinkley.rs`). The input of all tests but KSWIN is 1 for a
+//! wrong prediction and 0 for a correct one. KSWIN compares distributions and needs more than two values. Its input is
+//! 1 − confidence for a correct prediction and the confidence for a wrong one, where the confidence is the estimated
+//! probability that the prediction is correct. If the classifier is the only label source, this is a monotone function
+//! of the signed margin of the true class.
 //!
 //! Departure: ADWIN and KSWIN also detect a decrease of the errors. They then drop old values, as in their sources, but
 //! no drift is reported.

@@ -22,7 +22,7 @@
 //! the number of these rows has doubled. It is also repeated, if the counted work allows (`work.rs`), when the number
 //! of labels has grown by half, after drift, and otherwise after four batches. As long as the best source stays the
 //! same, the interval doubles and the required growth increases. Sources of low weight are computed as far as the
-//! counted work allows. Above `max_labels` labels the classifier labels alone.
+//! counted work allows. With more than `max_labels` labels, the classifier is the only source.
 
 mod evidence;
 mod pool;
@@ -41,13 +41,13 @@ use crate::estimators::auto::softmax;
 use crate::solver::Watch;
 use serde::{Deserialize, Serialize};
 
-/// Number of labels per class above which the classifier labels alone.
+/// Number of labels per class above which the classifier is the only source.
 const MAX_LABELS_PER_CLASS: usize = 200;
 
-/// Bounds of the total number of labels above which the classifier labels alone.
+/// Bounds of the total number of labels above which the classifier is the only source.
 const MAX_LABELS: (usize, usize) = (400, 1000);
 
-/// Number of labels above which the classifier labels alone.
+/// Number of labels above which the classifier is the only source.
 pub(super) fn max_labels(classes: usize) -> usize {
     (MAX_LABELS_PER_CLASS * classes).clamp(MAX_LABELS.0, MAX_LABELS.1)
 }
@@ -245,7 +245,7 @@ impl LabelSources {
         self.weights.iter().filter(|w| w.source != Source::Model).map(|w| w.weight).sum()
     }
 
-    /// Sources to compute, with their weights and slopes; empty if the classifier labels alone.
+    /// Sources to compute, with their weights and slopes; empty if the classifier is the only source.
     pub(super) fn active(&self) -> Vec<(Source, f64, f64)> {
         if self.inferred_weight() < MIN_WEIGHT {
             return Vec::new();
@@ -299,7 +299,7 @@ impl LabelSources {
         self.credit.spend(size.comparison(FOLDS));
     }
 
-    /// Removes all weights, so that the classifier labels alone.
+    /// Removes all weights, so that the classifier is the only source.
     pub(super) fn clear(&mut self) {
         let shares = std::mem::take(&mut self.shares);
         *self = Self { shares, credit: self.credit, rows: self.rows, ..Self::default() };

@@ -52,8 +52,8 @@ const MAX_SHARE_VALUES: f64 = 40_000.0;
 /// Minimum and maximum number of rows from which the shares of two classes are estimated.
 const SHARE_ROWS: (usize, usize) = (50, 200);
 
-/// Positions of the rows of one part of a pool that are kept, evenly spaced, if `max` of all `count` rows of the pool
-/// are kept.
+/// Evenly spaced positions among `rows` rows, in proportion max/`count`; all positions if `count` ≤ `max`. A pool of
+/// `count` rows in several parts is thus reduced to about `max` rows.
 pub(in crate::engine) fn evenly(rows: usize, max: usize, count: usize) -> Vec<usize> {
     if count <= max {
         return (0..rows).collect();

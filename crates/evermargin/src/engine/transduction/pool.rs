@@ -58,7 +58,7 @@ pub(super) fn compact(x: Matrix, rows: usize) -> Matrix {
 mod tests {
     use super::*;
 
-    /// Columns that only the samples after the first `rows` have are removed.
+    /// Columns whose values are all 0 in the first `rows` samples are removed.
     #[test]
     fn compact_keeps_the_columns_that_occur_in_the_first_rows() {
         let x = Matrix::csr(vec![0, 1, 3, 6], vec![2, 2, 5, 0, 2, 5], vec![1.0, 2.0, 3.0, 9.0, 4.0, 5.0], 7)

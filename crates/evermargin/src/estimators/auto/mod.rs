@@ -69,7 +69,7 @@ const RATIO_ROWS: usize = 400;
 /// Specification of `auto`.
 pub static SPEC: EstimatorSpec = EstimatorSpec::semi_supervised(
     "auto",
-    "compares labels alone, graphs, transduction and manifold learners on held-out labels and combines them",
+    "compares supervised, graph-based, transductive and manifold learners on held-out labels and combines them",
     &[
         ParamSpec::choice(
             "kernel",

@@ -3,11 +3,12 @@
 //! K ≈ RRᵀ with R = K_{·P}L⁻ᵀ, P the landmarks and K_PP = LLᵀ. A function f = Σ αₚK(xₚ, ·) is f = Rv on the rows, with
 //! v = Lᵀα and |f|² = |v|².
 //!
-//! Landmarks are selected by a Cholesky factorization of K with random pivots: a row is drawn with a probability
-//! proportional to the part of K(x, x) that is not yet explained at it (Chen, Epperly, Tropp & Webber 2022).
-//! Departures: rows are drawn in blocks, so that the work is matrix products, and rows of a block that are explained by
-//! its other rows are dropped; a row with less than 1e-9 of the largest K(x, x) unexplained is not drawn. If the limit
-//! is not reached, RRᵀ = K to that precision, and the space contains every function of the representer theorem.
+//! Landmarks are selected by a Cholesky factorization of K with random pivots: each row is drawn with a probability
+//! proportional to its residual, the diagonal element of K − RRᵀ (Chen, Epperly, Tropp & Webber 2022). Departures: rows
+//! are drawn in blocks, because matrix products are fast. A row of a block is dropped if the other rows of the block
+//! reduce its residual to less than 1 % of the largest one. Rows whose residual is below 1e-9 of the largest K(x, x)
+//! are not drawn. If the maximum number of landmarks is not reached, RRᵀ = K to that precision, and the space contains
+//! every function of the representer theorem.
 //!
 //! A linear kernel with few columns needs no landmarks: R is the data.
 
@@ -22,12 +23,12 @@ use crate::solver::{Progress, Watch};
 use rand::{RngExt, SeedableRng};
 use rayon::prelude::*;
 
-/// Fraction of the largest K(x, x) below which a row counts as explained.
+/// Residuals below this fraction of the largest K(x, x) count as 0.
 const TOLERANCE: f64 = 1e-9;
 /// Number of rows drawn at a time.
 const BLOCK: usize = 64;
-/// A row of a block is dropped if, given the other rows of the block, less than this fraction of the block's largest
-/// value remains.
+/// A row of a block is dropped if its residual, given the rows of the block that are already landmarks, is less than
+/// this fraction of the largest residual in the block.
 const MIN_NEW_FRACTION: f64 = 0.01;
 /// Number of rows that a thread processes at a time.
 const ROWS_PER_TASK: usize = 256;
@@ -70,7 +71,7 @@ impl LandmarkSpace {
         Ok(sampler.finish())
     }
 
-    /// The space of these landmarks; landmarks that are explained by earlier ones are left out.
+    /// The space of these landmarks; landmarks in the span of earlier ones are left out.
     pub fn of(x: MatrixView<'_>, kernel: Kernel, landmarks: &[usize]) -> Result<Self> {
         let mut sampler = LandmarkSampler::new(x, kernel, landmarks.len(), 0)?;
         for block in landmarks.chunks(BLOCK) {
@@ -171,7 +172,7 @@ struct LandmarkSampler<'a> {
     /// n rows of `max_landmarks` values, the first `landmarks.len()` of them set.
     features: Vec<f64>,
     landmarks: Vec<usize>,
-    /// Part of K(x, x) that is not yet explained at each row, and the threshold below which it counts as 0.
+    /// Residual of each row, the diagonal of K − RRᵀ, and the threshold below which it counts as 0.
     unexplained: Vec<f64>,
     threshold: f64,
     /// Σ K(x, x), the trace of K.
@@ -211,7 +212,7 @@ impl<'a> LandmarkSampler<'a> {
             && self.unexplained.iter().any(|m| *m > self.threshold)
     }
 
-    /// Draws a block of rows and adds those that are not explained.
+    /// Draws a block of rows and adds those whose residual is not negligible.
     fn draw_block(&mut self) {
         let mut weights: Vec<f64> =
             self.unexplained.iter().map(|m| if *m > self.threshold { *m } else { 0.0 }).collect();
@@ -235,7 +236,7 @@ impl<'a> LandmarkSampler<'a> {
         self.stuck = self.add_rows(&drawn, MIN_NEW_FRACTION) == 0;
     }
 
-    /// Adds rows whose unexplained part exceeds `share` of the largest one among them; returns their number.
+    /// Adds rows whose residual exceeds `share` of the largest residual among them; returns their number.
     fn add_rows(&mut self, rows: &[usize], share: f64) -> usize {
         let (m, width) = (self.landmarks.len(), rows.len());
         let chosen: Vec<Atom> = rows.iter().map(|&row| Atom { row, scale: 0 }).collect();

@@ -183,7 +183,7 @@ pub struct LapParams {
     pub solver: Solver,
     /// Maximum number of landmarks; 0 means all rows if there are at most [`ALL`], otherwise [`SOME`].
     pub n_landmarks: usize,
-    /// Whether to learn a constant, which is not regularized.
+    /// Whether to fit an intercept, which is not regularized.
     pub fit_intercept: bool,
     /// Whether to move the threshold to the share `ratio` of positives.
     pub balance: bool,

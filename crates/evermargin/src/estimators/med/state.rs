@@ -30,7 +30,7 @@ pub struct SeqMed {
 }
 
 impl SeqMed {
-    /// A new learner for samples like those of `first`.
+    /// Creates an untrained learner for samples with the columns of `first`.
     pub fn new(params: &MedParams, first: MatrixView<'_>, outputs: usize) -> Result<Self> {
         params.check()?;
         if outputs == 0 {

@@ -206,7 +206,7 @@ impl<'a> Search<'a> {
         }
         if need.iter().flatten().any(|n| *n == count) {
             return Err(Error::Data(format!(
-                "the first {} labels have no sample of one class: raise the budget (labels)",
+                "one class does not occur among the first {} labels; raise the budget (labels)",
                 self.labels
             )));
         }

@@ -40,11 +40,12 @@ pub(crate) fn smoothed_shares(counts: &[usize]) -> Vec<f64> {
     counts.iter().map(mean).collect()
 }
 
-/// Number of labels per class that count as evidence about the shares if all classes have equally many.
+/// Maximum number of labels per class that count as evidence about the shares if the label counts of all classes are
+/// (almost) equal.
 const BALANCED_LABELS: f64 = 2.0;
 
-/// Number of labels that count as evidence about the shares. Equally many labels of each class, or one more, were most
-/// likely chosen that way, and carry no information about the shares.
+/// Number of labels that count as evidence about the shares. If the label counts of all classes differ by at most one,
+/// the user most likely chose balanced labels, which carry almost no information about the shares.
 pub(crate) fn evidence_of_counts(counts: &[usize]) -> f64 {
     let n = counts.iter().sum::<usize>() as f64;
     let (least, greatest) = (counts.iter().min().copied(), counts.iter().max().copied());

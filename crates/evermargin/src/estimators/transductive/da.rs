@@ -77,7 +77,7 @@ pub struct DaParams {
     pub rate: f64,
     /// Tolerance of the solution for f: relative gradient for l2, largest violation for l1 (square is exact).
     pub tolerance: f64,
-    /// Whether to learn a constant, as the weight of a feature 1.
+    /// Whether to fit an intercept, as the weight of a constant feature 1.
     pub fit_intercept: bool,
     /// A single temperature in units of λᵤ, without cooling, for experiments (Sindhwani 2007, table 3.7).
     #[serde(skip)]

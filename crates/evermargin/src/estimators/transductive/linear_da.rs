@@ -11,11 +11,12 @@
 //! on the way are taken, with the labels given by their outputs; from there pairs are switched and w is minimized
 //! as in [`super::linear_tsvm`], until no pair reduces the objective.
 //!
-//! Departures. The objective on the way is that of the labels by rank, with the ⌊ru + ½⌋ highest outputs positive (with
-//! weights: those for which + saves most). The source takes the sign, under which a function that puts all rows on one
-//! side has a low objective when r is far from ½; `by` = `sign` does what the source does, from the first weights of
-//! the annealing and without switching, for comparison with its published results. The candidates include the weights
-//! of the labels alone, and those that switching finds from there: with a small λ, annealing can end far above them.
+//! Departures. The objective of each candidate uses labels by rank: the ⌊ru + ½⌋ rows with the highest outputs are
+//! positive (with row weights, the rows whose loss is reduced most by a positive label). The source labels by the sign
+//! of the output; then a function that puts all rows on one side has a low objective when r is far from ½. For
+//! comparison with its published results, `by` = `sign` follows the source: it labels by sign, considers only weights
+//! computed during annealing, and switches no pairs. With `by` = `rank`, the weights trained on the labeled rows only,
+//! and those that switching finds from there, are candidates, too: with a small λ, annealing can end far above them.
 //! Because pairs are switched at the end, annealing need not continue until every row is decided. The share is that of
 //! a whole number of rows; otherwise one row could never be decided. Identical rows are never decided, so annealing
 //! also ends when the temperature has decreased by a factor of 10⁶. Logarithms are natural.
@@ -103,7 +104,7 @@ pub struct LinearDaParams {
     pub settle: f64,
     /// Rule that turns outputs into labels.
     pub by: By,
-    /// Whether to learn a constant, as the weight of a feature 1.
+    /// Whether to fit an intercept, as the weight of a constant feature 1.
     pub fit_intercept: bool,
     /// Whether to subtract the mean of every column, without storing the zeros that change.
     pub center: bool,
@@ -276,7 +277,7 @@ impl Best {
     }
 }
 
-/// Labels by rank: the rows for which + saves most at the current weights.
+/// Labels by rank: positive are the rows whose loss is reduced most by a positive label, at the current weights.
 fn by_rank(problem: &LinearProblem<'_>, positives: usize) -> Vec<bool> {
     let mut savings = vec![0.0; problem.unlabeled_outputs().len()];
     problem.costs(-1.0, &mut savings);

@@ -73,7 +73,7 @@ pub struct LinearTsvmParams {
     pub start: f64,
     /// Factor by which the weight of the unlabeled rows grows per step.
     pub rate: f64,
-    /// Whether to learn a constant, as the weight of a feature 1.
+    /// Whether to fit an intercept, as the weight of a constant feature 1.
     pub fit_intercept: bool,
     /// Whether to subtract the mean of every column, without storing the zeros that change.
     pub center: bool,

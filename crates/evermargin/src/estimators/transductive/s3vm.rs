@@ -179,8 +179,9 @@ pub(crate) fn model(x: MatrixView<'_>, kernel: Kernel, rows: &[usize], functions
     Model::Expansion { kernel, points, coef, bias }
 }
 
-/// Result of an estimator: the model of its functions, and the scores of all rows. Given labels of the unlabeled rows
-/// are kept; without them the unlabeled rows are labeled by rank. Facts and a report per problem.
+/// Builds the result of an estimator: the model of its functions and the scores of all rows. If `labels` is given, it
+/// holds the labels of the unlabeled rows; otherwise these rows are labeled by rank. `facts` and `reports` have one
+/// entry per problem.
 pub(crate) fn fitted(
     x: MatrixView<'_>,
     kernel: Kernel,

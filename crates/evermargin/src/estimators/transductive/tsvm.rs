@@ -63,7 +63,7 @@ pub struct TsvmParams {
     pub switch: usize,
     /// Largest violation of the optimality conditions.
     pub tolerance: f64,
-    /// Whether to learn a constant, which is not regularized.
+    /// Whether to fit an intercept, which is not regularized.
     pub fit_intercept: bool,
     /// Bytes for cached kernel rows.
     pub cache_bytes: usize,

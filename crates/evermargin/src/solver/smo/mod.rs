@@ -192,7 +192,8 @@ impl Dual {
         -0.5 * pairs.map(|((a, t), g)| a * (t + g)).sum::<f64>()
     }
 
-    /// Primal minus dual value, with the loss max(hi·r, lo·r) at the residual r = t − f, and b·Σα for the constant sum.
+    /// Primal minus dual objective. The primal has the loss max(hi·r, lo·r) at the residual r = t − f, plus the term
+    /// b·Σα, because Σα is a constant that need not be 0.
     pub fn duality_gap(&self) -> f64 {
         let b = self.bias();
         let mut primal = 0.0;

@@ -1,9 +1,9 @@
 //! Smoothness of bounded outputs (Sindhwani 2007, equation 5.5): min ½a|v|² + (γ_I/2)tᵀMt + ½Σwᵢ(yᵢ − oᵢ)²,
 //! o = Fv, t = tanh(ρo).
 //!
-//! A function of a small basis cannot be constant along each class, but its sign can. Departures: tanh instead of
-//! 1/(1 + e^(−ρo)), which with a normalized Laplacian treats the classes differently (constants are not in its null
-//! space); the start is the greedy solution, not the oracle of the source.
+//! A function of a small basis cannot be constant along each class, but its sign can. Departure: tanh replaces
+//! 1/(1 + e^(−ρo)). With the latter and a normalized Laplacian, the classes are treated differently, because constants
+//! are not in the null space. Departure: the greedy solution is the starting point.
 //!
 //! The objective is not convex. Newton's method (`solver/newton_cg.rs`) uses the part of its curvature that is never
 //! negative, aI + Fᵀ(W + γ_I DMD)F with D = diag(ρ(1 − t²)), so that every direction descends, and ends at a stationary

@@ -92,7 +92,8 @@ pub enum Place {
     Rest,
 }
 
-/// The solution: coefficients, sets and the inverse of the margin's matrix.
+/// The solution: coefficients, gradients, the set of each sample, and R, the inverse of the bordered kernel matrix of
+/// the margin samples.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 struct Solution {
     alpha: Vec<f64>,
@@ -118,7 +119,7 @@ pub struct ExactSvm {
     standing: Solution,
     /// |x|² of every sample.
     squares: Vec<f64>,
-    /// Kernel rows of the margin samples, in the order of the margin.
+    /// Kernel rows of the margin samples, in the order of `Solution::margin`.
     rows: Vec<Vec<f64>>,
 }
 

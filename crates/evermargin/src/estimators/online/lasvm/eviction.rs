@@ -133,7 +133,7 @@ impl Lasvm {
         worst.map_or(0, |(.., s)| s)
     }
 
-    /// Marks a point, whose coefficients are all 0, as dead.
+    /// Evicts a point whose coefficients are all 0: marks it as dead, which leaves it in memory for now.
     fn drop_point(&mut self, s: usize) {
         let point = &mut self.points[s];
         point.dead = true;

@@ -6,10 +6,10 @@
 //! the remaining points.
 //! Sources: Bordes, Ertekin, Weston & Bottou 2005; Ertekin 2009, chapters 3 and 6.
 //!
-//! The gap family has no intercept and moves one coefficient at a time, while the duality gap is larger than the expected
-//! deviation of the sum of losses: `lasvm-g` (hinge loss), `full-svm` (never evicts a point), `lasvm-nc` (ramp loss: a
-//! sample that arrives with y·f < s gets bounds on the other side of 0, so it cannot pull the boundary toward its label),
-//! `lasvm-i` (skips samples outside s ≤ y·f ≤ 1).
+//! Four variants control the duality gap. They have no intercept and move one coefficient at a time, while the duality
+//! gap is larger than the expected deviation of the sum of losses: `lasvm-g` (hinge loss), `full-svm` (never evicts a
+//! point), `lasvm-nc` (ramp loss: a sample that arrives with y·f < s gets bounds on the other side of 0, so it cannot
+//! pull the boundary toward its label), `lasvm-i` (skips samples outside s ≤ y·f ≤ 1).
 //!
 //! `local-svc` keeps every sample and moves only the coefficients of a candidate's neighbors; see `local.rs`.
 //!
@@ -18,10 +18,10 @@
 //! finishing ends when no pair violates the optimality conditions.
 //!
 //! Further departures: several outputs share points and kernel rows, and a point stays while one output needs it. The
-//! number of points is limited. In the gap family, steps of two coefficients follow after sixteen steps of one coefficient
-//! on the same sample, and the threshold uses the largest cost instead of C. Finishing evicts every point that is not a
-//! support vector. With ramp loss, finishing also decides again which points lie beyond the ramp, until none changes (the
-//! concave-convex procedure on the remaining points).
+//! number of points is limited. In the variants that control the duality gap, steps of two coefficients follow after
+//! sixteen steps of one coefficient on the same sample, and the threshold uses the largest cost instead of C. Finishing
+//! evicts every point that is not a support vector. With ramp loss, finishing also decides again which points lie
+//! beyond the ramp, until none changes (the concave-convex procedure on the remaining points).
 
 mod checkpoint;
 mod eviction;
@@ -107,7 +107,8 @@ pub struct LasvmParams {
     pub s: f64,
     /// Minimum number of support vectors before the ramp is applied.
     pub warm_up: usize,
-    /// The gap family: number of samples between cleanings; 0 = never.
+    /// Number of samples between cleanings, which evict points that are not support vectors; 0 = never. Only the
+    /// variants that control the duality gap use it.
     pub clean_every: u64,
     /// Maximum number of points other than support vectors that a cleaning keeps; 0 = the larger of 100 and a tenth of the
     /// number of support vectors.

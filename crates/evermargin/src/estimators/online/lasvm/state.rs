@@ -81,7 +81,7 @@ pub struct Lasvm {
     /// Current gradient bounds of each output.
     pub(crate) gradient_bounds: Vec<GradientBounds>,
     pub(crate) points: Vec<Point>,
-    /// Number of dead points.
+    /// Number of dead points: evicted points that are still in memory.
     pub(crate) dead: usize,
     /// Number of points that are support vectors of at least one output.
     pub(crate) support: usize,
@@ -337,7 +337,7 @@ impl Lasvm {
         self.gradient_bounds[j] = e;
     }
 
-    /// REPROCESS of the gap family: steps while the duality gap is above the threshold.
+    /// REPROCESS of the variants that control the duality gap: steps while it is above the threshold.
     pub(crate) fn reprocess_to_gap(&mut self, j: usize, threshold: f64) {
         let (dual, max_steps) = (&mut self.outputs[j], 10 * self.points.len());
         for step in 0..max_steps {
@@ -506,7 +506,8 @@ impl Lasvm {
         place.is_some_and(|s| self.outputs.iter().any(|d| d.alpha()[s] != 0.0))
     }
 
-    /// Samples of the points, including dead ones, in the order of the variables.
+    /// Samples of the points in the order of the variables. Evicted points that are still in memory (dead points) are
+    /// included.
     pub fn points(&self) -> &Matrix {
         self.gram.points()
     }

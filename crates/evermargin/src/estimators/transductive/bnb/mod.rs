@@ -2,14 +2,14 @@
 //! Sindhwani & Keerthi 2006; Sindhwani 2007, section 3.2), for few unlabeled rows.
 //!
 //! Problem: that of `transductive::s3vm` with the hinge loss and exactly round(r·u) labels y' positive, minimized over
-//! all such labelings. For several classes with one machine each against the rest, the sum of the objectives over all
-//! labelings that give a row one class.
+//! all such labelings. For several classes, with one SVM each against the rest, the sum of the objectives is
+//! minimized over all labelings that give each row one class.
 //!
 //! Method: a tree of partial labelings, searched in plunges: a plunge follows first choices down to a complete labeling
 //! or a bound; the next one starts from the open node with the lowest estimated cost of its deviations from first
 //! choices (`open`). The source searches depth first, where a wrong label high up is not revised in reasonable time.
 //!
-//! A node is bounded below by the dual values of the machines on the rows labeled so far (any feasible α gives a valid
+//! A node is bounded below by the dual values of the SVMs on the rows labeled so far (any feasible α gives a valid
 //! bound, so inexact solutions never prune wrongly; the bound grows down the tree). It is dropped when its bound
 //! reaches (1 − ε)·best, and completed when all classes but one have all their rows. Branching: the row whose second
 //! choice would cost most, estimated by one step of its variables with the free support vectors following; its first
@@ -95,7 +95,7 @@ pub struct BnbParams {
     pub max_nodes: u64,
     /// Largest violation of the optimality conditions at a node.
     pub tolerance: f64,
-    /// Whether to learn a constant, which is not regularized.
+    /// Whether to fit an intercept, which is not regularized.
     pub fit_intercept: bool,
     /// Bytes for cached kernel rows.
     pub cache_bytes: usize,
@@ -122,10 +122,11 @@ pub const MAX_UNLABELED: usize = 300;
 
 /// Maximum number of open nodes among which the start of a plunge is chosen.
 const MAX_OPEN: usize = 4096;
-/// Number of solution rows kept by open nodes, over all machines.
+/// Maximum number of coefficients in the stored solutions of open nodes, over all binary SVMs.
 const WARM_ROWS: usize = 1 << 19;
 
-/// Machines that are searched jointly: one for two classes, of which the first is the positive one, or one per class.
+/// The binary SVMs that are searched jointly: one for two classes, of which the first is the positive one, or one per
+/// class.
 struct JointMachines<'p> {
     problems: Vec<&'p Problem>,
     /// Number of unlabeled rows of each class.
@@ -160,7 +161,7 @@ impl<'p> JointMachines<'p> {
         &self.problems[0].open
     }
 
-    /// Targets of a machine: known labels, and those of the assigned classes.
+    /// Targets of a binary SVM: known labels, and those of the assigned classes.
     fn targets(&self, machine: usize, class: &[Option<usize>]) -> Vec<f64> {
         let mut y = self.problems[machine].y.clone();
         for (&i, class) in self.open().iter().zip(class) {
@@ -188,7 +189,7 @@ fn sign(machine: usize, class: usize) -> f64 {
     if machine == class { 1.0 } else { -1.0 }
 }
 
-/// A labeling with its total cost and that of each machine.
+/// A labeling with its total cost and the cost of each binary SVM.
 struct Best {
     upper: f64,
     class: Vec<Option<usize>>,
@@ -296,14 +297,14 @@ impl BnbParams {
         KernelProblem::new(gram, problem.y.clone(), problem.cost.clone(), self.fit_intercept, self.tolerance)
     }
 
-    /// The root: no labels assigned, and machines f = 0.
+    /// The root: no labels are assigned, and all functions are f = 0.
     fn root(&self, machine: &mut KernelProblem<'_>, all: &JointMachines<'_>) -> Node {
         let flat = all.problems.iter().map(|p| self.machine(machine.gram, p).dual).collect();
         let class = vec![None; all.open().len()];
         Node { class, left: all.wanted.clone(), from: Rc::new(flat), bound: 0.0, deviation: 0.0 }
     }
 
-    /// The labeling by the outputs of machines trained on the known labels: the largest output first, while its class
+    /// The labeling by the outputs of SVMs trained on the known labels: the largest output first, while its class
     /// has rows left.
     fn ranked(&self, gram: &mut dyn Gram, all: &JointMachines<'_>, watch: &dyn Watch) -> (Best, Report) {
         let mut machine = self.machine(gram, all.problems[0]);
@@ -330,9 +331,10 @@ impl BnbParams {
         (best, machine.report)
     }
 
-    /// One child for each class of the row whose second choice costs most, with the first choice last, so that it is
-    /// explored first. For two classes and identical rows only the number of labels counts: at least one row has the
-    /// first choice, or all have the other one (if so many are left).
+    /// Creates one child for each class of the row whose second-best class costs most. The child with the best class
+    /// comes last, so that it is explored first. With two classes, identical rows are interchangeable: either this row
+    /// gets its best class, or this row and all open rows identical to it get the
+    /// other class, if that class has enough rows left.
     fn branch(
         &self,
         node: &Node,
@@ -382,7 +384,7 @@ impl BnbParams {
     }
 }
 
-/// The machines of a node, solved.
+/// Solutions of the binary SVMs of a node.
 struct NodeSolution {
     lower: f64,
     duals: Vec<Dual>,
@@ -397,7 +399,7 @@ impl NodeSolution {
     }
 }
 
-/// Solves the machines of a node from those of its parent; `None` if interrupted.
+/// Solves the binary SVMs of a node, starting from the parent's solutions; `None` if interrupted.
 fn solve(
     machine: &mut KernelProblem<'_>,
     all: &JointMachines<'_>,
@@ -418,7 +420,7 @@ fn solve(
     Some(out)
 }
 
-/// A labeling with machines f = 0, whose hinge loss is 1 everywhere.
+/// A labeling with the functions f = 0, whose hinge loss is 1 everywhere.
 fn zero_solution(all: &JointMachines<'_>, class: Vec<Option<usize>>) -> Best {
     let each: Vec<f64> = all.problems.iter().map(|p| p.cost.iter().sum()).collect();
     let zero = Function { alpha: vec![0.0; all.problems[0].y.len()], bias: 0.0 };
@@ -532,7 +534,7 @@ impl Fit for BnbParams {
                 let label = |class: &Option<usize>| class.map_or(-1.0, |c| sign(m, c));
                 labels.push(found.best.class.iter().map(label).collect::<Vec<f64>>());
                 functions.push(function);
-                // the gap is that of all machines together, and the work is reported once
+                // the gap is that of all binary SVMs together, and the work is reported once
                 let mut report = found.report;
                 report.objective = this.lambda * upper;
                 if m > 0 {

@@ -14,7 +14,7 @@ pub(crate) struct Node {
     pub class: Vec<Option<usize>>,
     /// Number of rows of each class still to be assigned.
     pub left: Vec<usize>,
-    /// Initial solutions, one per machine.
+    /// Initial solutions, one per binary SVM.
     pub from: Rc<Vec<Dual>>,
     /// Lower bound of the parent.
     pub bound: f64,

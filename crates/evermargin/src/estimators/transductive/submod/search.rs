@@ -220,7 +220,7 @@ pub fn sample(n: usize, max: usize) -> Vec<usize> {
     (0..n).filter(|i| chosen(i)).collect()
 }
 
-/// Marks the given rows of `len` rows.
+/// A vector of length `len` that is true at the given rows.
 fn marked(rows: &[usize], len: usize) -> Vec<bool> {
     let mut marks = vec![false; len];
     rows.iter().for_each(|&i| marks[i] = true);
