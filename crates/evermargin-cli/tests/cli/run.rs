@@ -253,6 +253,18 @@ fn write_texts(shell: &Shell) {
     std::fs::write(shell.path("mail.csv"), format!("words,class\n{lines}")).unwrap();
 }
 
+/// Digits follow the order of the first labels, also after a resume, and not the alphabet.
+#[test]
+fn digits_keep_their_classes_when_a_run_is_resumed() {
+    let shell = Shell::new();
+    write_texts(&shell);
+    let run = "run mail.csv --text words --label class --oracle terminal --batch 30 --queries-per-batch 8 --state s";
+    for answers in ["pills\nmeet\nq\n", "q\n"] {
+        let shown = shell.ok_with(run, answers.as_bytes()).err;
+        assert!(shown.contains("1=pills 2=meet"), "{shown}");
+    }
+}
+
 const RUN_WITH_COMPARISONS: &str = "run mail.csv --text words --label class --oracle terminal --batch 30 --queries-per-batch 8 --state s --json";
 
 /// An annotator compares samples instead of naming classes, undoes an answer, quits in between, and later compares with

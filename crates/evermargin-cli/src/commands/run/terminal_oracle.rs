@@ -3,7 +3,7 @@
 use super::answers::Answers;
 use super::replies::{Reply, agrees, comparison_prompt, name_prompt, parse};
 use crate::failure::Failure;
-use evermargin::engine::{Event, ImpliedLabel, QueryReason, Question, Reference};
+use evermargin::engine::{Event, ImpliedLabel, LabelMemory, QueryReason, Question, Reference};
 use evermargin_session::{Oracle, Session, SessionError};
 use std::collections::VecDeque;
 use std::fmt;
@@ -41,7 +41,7 @@ pub struct TerminalOracle {
     given: VecDeque<GivenAnswer>,
     /// Undone answers, which are queried again; the earliest at the end.
     undone: Vec<GivenAnswer>,
-    /// The classes in the order in which this run has shown them, so that a digit keeps its class when one is added.
+    /// The classes in the order of their first labels, so that a digit keeps its class when one is added and after a resume.
     classes: Vec<String>,
 }
 
@@ -177,7 +177,7 @@ impl TerminalOracle {
         sample: u64,
         reference: Option<&Reference>,
     ) -> Result<Reply, Failure> {
-        self.add_new_classes(session.engine().classes().names());
+        self.add_new_classes(session);
         let names = &self.classes;
         let compares = reference.is_some();
         loop {
@@ -208,8 +208,11 @@ impl TerminalOracle {
         }
     }
 
-    fn add_new_classes(&mut self, names: &[String]) {
-        for name in names {
+    fn add_new_classes(&mut self, session: &Session) {
+        let names = session.engine().classes().names();
+        let labeled = session.engine().memory().map_or(&[][..], LabelMemory::labeled);
+        let by_first_label = labeled.iter().filter_map(|label| names.get(label.class as usize));
+        for name in by_first_label.chain(names) {
             if !self.classes.contains(name) {
                 self.classes.push(name.clone());
             }
