@@ -74,8 +74,8 @@ class NeverEndingClassifier(AnnotationMixin, PersistenceMixin, ClassifierMixin, 
         Number of queries that ``ask`` returns at once; the queries of the next round depend on the answers.
     strategy : {"small-pool", "margin", "diverse", "bandit", "submod", "random", "none"}, default="small-pool"
         Strategy for choosing the samples to query: small-pool (nearest to the boundary among a few drawn at random),
-        margin (nearest of the batch), diverse (near and unlike each other), bandit (chooses among random, small-pool,
-        diverse and submod by their answers), submod (SUBMOD-ACTV), random, or none.
+        margin (nearest of the batch), diverse (near the boundary and unlike each other), bandit (chooses among random,
+        small-pool, diverse and submod by their answers), submod (SUBMOD-ACTV), random, or none.
     submod_weights : {"dense", "outliers", "learned"}, default="dense"
         Weights of the strategy submod: dense (rows like many others), outliers (rows unlike most others) or learned
         (from remembered labels).
