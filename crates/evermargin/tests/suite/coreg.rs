@@ -578,7 +578,7 @@ fn refuses_invalid_view_models_and_merges_linear_views() {
     assert_eq!(broken(vec![nested], 5, vec![0.0]), "model: a view must not contain views");
     let mut wide = parts;
     wide[0].columns = Columns(vec![(0, usize::MAX), (3, usize::MAX)]);
-    assert!(broken(wide, 5, vec![0.0]).starts_with("model: a view of"));
+    assert!(broken(wide, 5, vec![0.0]).starts_with("model: a view has"));
 }
 
 #[test]
