@@ -345,6 +345,7 @@ def test_rejected_rows_are_reported_as_in_memory(tmp_path):
 
 STORAGE_FAULT = """
     import resource, signal, sys
+    from contextlib import suppress
     from sklearn.datasets import make_moons
     from evermargin import Session, StorageError, StorageFull
     X, y = make_moons(200, noise=0.1, random_state=0)
@@ -366,9 +367,15 @@ STORAGE_FAULT = """
         except StorageError:
             assert before is None or session.stats == before
             resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-            session.reopen_store()
-            session.ingest(X, y)
-            session.close_batch(0)
+            for step in (session.reopen_store, lambda: session.ingest(X, y), lambda: session.close_batch(0)):
+                for attempt in range(5):  # an injected error hits one write of each thread, so a later step may fail, too
+                    try:
+                        step()
+                        break
+                    except StorageError:
+                        assert attempt < 4, "the store does not recover"
+                        with suppress(StorageError):
+                            session.reopen_store()
             print("continued")
 """
 
