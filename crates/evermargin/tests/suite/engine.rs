@@ -3,8 +3,8 @@
 use evermargin::data::Matrix;
 use evermargin::engine::transduction::TransductionParams;
 use evermargin::engine::{
-    Budget, Effects, Engine, EngineParams, Event, Forgetting, KernelChoice, LabelSource, QueryReason,
-    QueryStrategy,
+    Budget, Effects, Engine, EngineParams, Event, Forgetting, KernelChoice, LabelChoice, LabelSource,
+    QueryReason, QueryStrategy, RowSource, Source,
 };
 use evermargin::estimators::ClassWeight;
 use evermargin::estimators::transductive::submod::Variant;
@@ -578,4 +578,19 @@ fn a_change_does_not_leave_the_classifier_without_labels() {
     }
     assert!(drifts > 0, "the change was not detected");
     assert_eq!(engine.memory().unwrap().len(), 50);
+}
+
+/// A source that the parameters name labels the stream however many labels are known.
+#[test]
+fn a_named_label_source_is_used_with_many_labels() {
+    let params = EngineParams { label_source: LabelSource::Transduction, ..small_params() };
+    let mut engine = Engine::new(&params).unwrap();
+    let mut rng = Pcg64::seed_from_u64(9);
+    let (x, names) = clouds(600, 2, 0.0, &mut rng);
+    engine.apply(Event::Batch { x, labels: names.into_iter().map(Some).collect() }).unwrap();
+    engine.apply(Event::Tick { now: 0 }).unwrap();
+    let (x, _) = clouds(60, 2, 0.0, &mut rng);
+    let effects = engine.apply(unlabeled(x)).unwrap();
+    assert!(effects.labels.iter().all(|label| label.source == Some(RowSource::Transduction)));
+    assert_eq!(engine.label_choice(), LabelChoice::Named(Source::Transduction));
 }

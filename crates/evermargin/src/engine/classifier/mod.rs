@@ -406,3 +406,52 @@ fn age_weight(age: u64, forget: Forgetting) -> f64 {
         _ => 1.0,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::datasets::{GenerateParams, generate};
+    use crate::engine::{Engine, Event, LabelSource};
+
+    /// Ids of the inferred labels in the published classifier.
+    fn inferred_ids(engine: &Engine) -> Vec<u64> {
+        let inferred = engine.state.as_ref().and_then(|state| state.inferred.as_ref());
+        let mut ids = inferred.map_or_else(Vec::new, |classifier| classifier.machine.get().ids());
+        ids.retain(|id| id & INFERRED != 0);
+        ids
+    }
+
+    #[test]
+    fn inferred_labels_are_bounded_and_replaced_by_true_ones() {
+        let params = EngineParams {
+            classifier: ClassifierChoice::Local, // keeps every label
+            label_source: LabelSource::Graph,
+            ..EngineParams::default()
+        };
+        let mut engine = Engine::new(&params).unwrap();
+        let (mut pending, mut names) = (None, Vec::new());
+        for batch in 0..5 {
+            let rows = GenerateParams { rows: 300, seed: batch, ..GenerateParams::default() };
+            let (x, truth) = generate("two-moons", &rows).unwrap();
+            names.extend(truth.of.iter().map(|class| truth.classes[class.unwrap() as usize].clone()));
+            let labels =
+                (0..300).map(|row| Some(names[row].clone()).filter(|_| batch == 0 && row < 30)).collect();
+            engine.apply(Event::Batch { x, labels }).unwrap();
+            engine.apply(Event::Tick { now: batch }).unwrap();
+            let ids = inferred_ids(&engine);
+            assert!(ids.len() <= MAX_INFERRED, "{}", ids.len());
+            if let Some(sample) = pending.take() {
+                assert!(!ids.contains(&(INFERRED | sample)), "a true label replaces the inferred one");
+            }
+            if batch == 1 {
+                let sample = engine.pending_queries().iter().copied().find(|s| ids.contains(&(INFERRED | s)));
+                let sample = sample.expect("a pending query about a row with an inferred label");
+                engine.apply(Event::Answer { sample, label: names[sample as usize].clone() }).unwrap();
+                pending = Some(sample);
+            }
+        }
+        let ids = inferred_ids(&engine);
+        assert_eq!(ids.len(), MAX_INFERRED);
+        assert!(ids.iter().all(|id| (id & !INFERRED) >= 300), "the oldest are removed first");
+    }
+}
